@@ -175,6 +175,32 @@ static int leave_out_credentials(const char *url, char **own)
     return -ENOMEM;
 }
 
+/*
+ * True if the status alone determines the verdict: the answer is a redirect or an error
+ * page, whose body is not searched.
+ */
+static bool is_judged_by_status(int status)
+{
+    return status >= 300;
+}
+
+/*
+ * Read the headers of an answer without a body, or with one that could not be decoded.
+ * `rc` is the result of the request. Returns `rc`, or -ENOMEM.
+ */
+static int look_at_headers_only(struct transfer *transfer, int rc)
+{
+    struct answer *answer = transfer->answer;
+    int headers_rc;
+
+    if (transfer->body != BODY_UNSEEN || answer->response == NULL)
+        return rc;
+    if (rc < 0 && !is_judged_by_status(coil_http_status(answer->response)))
+        return rc;
+    headers_rc = look_at_headers(transfer, answer->response);
+    return headers_rc < 0 ? headers_rc : rc;
+}
+
 static int send_request(struct answer *answer, coil_http_session *session,
                         const struct request_params *params)
 {
@@ -197,8 +223,7 @@ static int send_request(struct answer *answer, coil_http_session *session,
     free(own);
     if (rc == ENOUGH && transfer.body == BODY_CUT)
         rc = 0;
-    if (rc == 0 && transfer.body == BODY_UNSEEN) /* the body is empty */
-        rc = look_at_headers(&transfer, answer->response);
+    rc = look_at_headers_only(&transfer, rc);
     answer->has_body =
         rc == 0 && (transfer.body == BODY_WANTED || transfer.is_cut_at_limit);
     if (answer->response != NULL)
@@ -248,6 +273,20 @@ static void describe_failure(struct answer *answer, const struct request_params 
     answer->is_tls = is_about_tls(answer, params->url);
 }
 
+/*
+ * If only the body failed, and the status alone determines the verdict, forget the
+ * failure. Browsers also follow such a redirect.
+ */
+static void forgive_body(struct answer *answer)
+{
+    if (!is_judged_by_status(answer->status) || answer->rc == -ECANCELED ||
+        answer->rc == -ENOMEM)
+        return;
+    answer->body_rc = answer->rc;
+    answer->rc = 0;
+    answer->is_late = false;
+}
+
 int answer_get(struct answer *answer, coil_http_session *session,
                const struct request_params *params)
 {
@@ -261,6 +300,8 @@ int answer_get(struct answer *answer, coil_http_session *session,
     rc = send_request(answer, session, params);
     answer->rc = coil_scope_exit(&scope, rc);
     answer->is_late = coil_scope_expired(&scope);
+    if (answer->rc < 0)
+        forgive_body(answer);
     if (answer->rc >= 0)
         return 0;
     describe_failure(answer, params);

@@ -18,6 +18,11 @@
 struct answer {
     int rc;     /* 0, or a negative errno if the request failed */
     int status; /* 0: no answer */
+    /*
+     * 0, or a negative errno if the body of a redirect or an error page is damaged or
+     * incomplete. The request has not failed then.
+     */
+    int body_rc;
     const char *content_type, *location, *retry_after;
     char *extracted_type; /* NULL, or content_type if made from several headers */
     bool may_be_sniffed;  /* there is no Content-Type, and sniffing is allowed */

@@ -156,9 +156,9 @@ static const char *truncation_of(const struct answer *answer)
 {
     if (answer->is_too_long)
         return "length";
-    if (answer->is_late || answer->rc == -ETIMEDOUT)
+    if (answer->rc == -ETIMEDOUT || answer->body_rc == -ETIMEDOUT)
         return "time";
-    if (answer->rc < 0)
+    if (answer->rc < 0 || answer->body_rc < 0)
         return "disconnect";
     return answer->is_cut ? "unspecified" : NULL;
 }

@@ -96,7 +96,8 @@ static int resolve(const char *base, const char *location, char **url)
 static void write_to_warc(struct requester *requester, const char *url,
                           const struct answer *answer, struct warc_exchange *exchange)
 {
-    const char *truncated = answer->rc < 0        ? "disconnect"
+    bool is_incomplete = answer->rc < 0 || answer->body_rc < 0;
+    const char *truncated = is_incomplete         ? "disconnect"
                             : answer->is_too_long ? "length"
                                                   : NULL;
 
