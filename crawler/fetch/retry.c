@@ -86,12 +86,14 @@ static bool is_refusal(int status, int64_t retry_after_ns)
 }
 
 /*
- * True for statuses that may be temporary: too many requests, or most errors of the
- * server or of a server behind it. 501 and 505 are permanent.
+ * True for statuses that may be temporary: the request came too slowly (408) or too early
+ * (425), there were too many requests (429), or the server or a server behind it failed.
+ * Cloudflare sends 520 to 524 instead of 502 and 504. 501 and 505 are permanent.
  */
 static bool is_temporary_status(int status)
 {
-    return status == 429 || status == 500 || (status >= 502 && status <= 504);
+    return status == 408 || status == 425 || status == 429 || status == 500 ||
+           (status >= 502 && status <= 504) || (status >= 520 && status <= 524);
 }
 
 static int64_t pause_before(unsigned tries)

@@ -53,8 +53,9 @@ TEST(retry_of_statuses)
 {
     for (int status = 200; status < 600; status++) {
         struct retry retry = retry_of((struct answer){.status = status}, 1);
-        CHECK_INT(retry.again, status == 429 || status == 500 || status == 502 ||
-                                   status == 503 || status == 504);
+        CHECK_INT(retry.again, status == 408 || status == 425 || status == 429 ||
+                                   status == 500 || (status >= 502 && status <= 504) ||
+                                   (status >= 520 && status <= 524));
         CHECK_INT(retry.host_ns, 0);
     }
 }
