@@ -101,12 +101,19 @@ static bool parse_type(struct span text, struct type *type)
     return !is_word(type->essence, "*/*");
 }
 
+/* True if the type only says that the server does not know it. (MIME Sniffing, 7) */
+static bool is_unknown(struct span essence)
+{
+    return is_word(essence, "unknown/unknown") || is_word(essence, "application/unknown");
+}
+
 bool content_type_is_single(const char *value)
 {
     struct span text = {value, strlen(value)};
     struct type type;
 
-    return part_before(text, ',').n == text.n && parse_type(text, &type);
+    return part_before(text, ',').n == text.n && parse_type(text, &type) &&
+           !is_unknown(type.essence);
 }
 
 static bool is_same(struct span a, struct span b)
@@ -130,7 +137,7 @@ int content_type_extract(const char *const *values, size_t count, char **out)
             found = type;
         }
     }
-    if (found.essence.n == 0)
+    if (found.essence.n == 0 || is_unknown(found.essence))
         return 0;
     if (asprintf(out, "%.*s%s%.*s", (int)found.essence.n, found.essence.at,
                  found.charset.n > 0 ? ";charset=" : "", (int)found.charset.n,

@@ -37,6 +37,17 @@ TEST(content_type_is_the_last_of_all_headers)
     CHECK_TYPE("text/html", "text/html;\",text/plain", "x");
 }
 
+TEST(content_type_may_say_that_it_is_unknown)
+{
+    CHECK_TYPE("none", "unknown/unknown");
+    CHECK_TYPE("none", "Application/Unknown; charset=utf-8");
+    CHECK_TYPE("none", "text/html", "unknown/unknown");
+    CHECK_TYPE("text/html", "unknown/unknown", "text/html");
+    CHECK(!content_type_is_single("unknown/unknown"));
+    CHECK(!content_type_is_single("application/UNKNOWN;a=b"));
+    CHECK(content_type_is_single("application/unknown-type"));
+}
+
 TEST(content_type_of_one_type_is_taken_as_it_is)
 {
     CHECK(content_type_is_single("Text/HTML ; charset=\"a,b\""));
