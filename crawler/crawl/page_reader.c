@@ -12,25 +12,29 @@ static bool is_of_type(const char *content_type, const char *type)
            strchr("; \t", content_type[n]) != NULL;
 }
 
-static bool is_html(const char *content_type)
-{
-    return is_of_type(content_type, "text/html") ||
-           is_of_type(content_type, "application/xhtml+xml") ||
-           is_of_type(content_type, "application/xml");
-}
-
+/* True for both names of the type of XML. (RFC 7303, 9.2) */
 static bool is_xml(const char *content_type)
 {
     return is_of_type(content_type, "application/xml") ||
            is_of_type(content_type, "text/xml");
 }
 
+static bool is_feed(const char *content_type)
+{
+    return is_of_type(content_type, "application/rss+xml") ||
+           is_of_type(content_type, "application/atom+xml");
+}
+
+static bool is_html(const char *content_type)
+{
+    return is_of_type(content_type, "text/html") ||
+           is_of_type(content_type, "application/xhtml+xml") || is_xml(content_type);
+}
+
 bool page_is_named_as_sitemap(const struct target *page, const char *content_type)
 {
     return page->is_sitemap ||
-           (page->is_start &&
-            (is_xml(content_type) || is_of_type(content_type, "application/rss+xml") ||
-             is_of_type(content_type, "application/atom+xml")));
+           (page->is_start && (is_xml(content_type) || is_feed(content_type)));
 }
 
 /*
@@ -54,16 +58,16 @@ static bool is_searched(const struct visit *visit, const char *content_type,
         return true;
     if (visit->page->kind != TARGET_SITE)
         return false;
-    return is_named || is_text_of_start(visit->page, content_type) ||
-           (!options->no_css && is_of_type(content_type, "text/css")) ||
-           (!options->no_sitemaps && is_xml(content_type));
+    return is_named || is_feed(content_type) ||
+           is_text_of_start(visit->page, content_type) ||
+           (!options->no_css && is_of_type(content_type, "text/css"));
 }
 
 static void expect_sitemap(struct visit *visit, const char *content_type, bool is_named)
 {
     struct search *search = visit->pages->search;
 
-    if (is_named || !visit->crawler->options->no_sitemaps)
+    if (is_named || (!is_feed(content_type) && !visit->crawler->options->no_sitemaps))
         search_expect_sitemap(search, is_named,
                               is_html(content_type) ||
                                   (content_type == NULL && !is_named));
@@ -82,7 +86,8 @@ static bool begin_page_search(const struct answer *answer, void *arg)
         return false;
     search_begin(visit->pages->search, content_type);
     if (visit->page->kind == TARGET_SITE &&
-        (is_named || is_xml(content_type) || content_type == NULL))
+        (is_named || is_xml(content_type) || is_feed(content_type) ||
+         content_type == NULL))
         expect_sitemap(visit, content_type, is_named);
     if (content_type == NULL)
         search_expect_unknown(visit->pages->search, visit->page->is_start);

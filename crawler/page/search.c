@@ -110,7 +110,7 @@ static enum page_type type_of(const char *content_type)
 static bool is_xml(const char *content_type)
 {
     return is_type(content_type, "application/xhtml+xml") ||
-           is_type(content_type, "application/xml");
+           is_type(content_type, "application/xml") || is_type(content_type, "text/xml");
 }
 
 void search_begin(struct search *search, const char *content_type)

@@ -21,7 +21,7 @@ import time
 from check import Skip, contains, equal, run_tests
 from crawling import (BROKEN, INTERRUPTED, NOTHING, PATIENCE, PROGRAM, USAGE, WELL, preloadable, run,
                       started, wait_until)
-from server import NOT_FOUND, Server, Site, cut, hang_up, html, page, redirect, response, slow, status
+from server import CLOSE, NOT_FOUND, Server, Site, cut, hang_up, html, page, redirect, response, slow, status
 
 
 def certificate(folder):
@@ -504,6 +504,38 @@ def test_body_cut_off():
     assert result.message("/a"), result.verdicts["/a"]
 
 
+def test_bodies_of_redirects_and_error_pages_do_not_matter():
+    """If the body of a redirect or an error page is damaged, cut off or late, the status still determines the
+    verdict."""
+    def broken(status, *headers):
+        lines = [f"HTTP/1.1 {status} Word", "Content-Type: text/html", *headers]
+        return "\r\n".join([*lines, "", "not compressed"]).encode()
+
+    def never_ends(answer):
+        return lambda connection, _: (connection.sendall(answer), time.sleep(10), CLOSE)[2]
+
+    damage = {"coded": ["Content-Encoding: gzip", "Content-Length: 14"], "cut": ["Content-Length: 1000"],
+              "chunked": ["Transfer-Encoding: chunked"]}
+    answers = {"/": page(*[f"/{kind}-{name}" for name in (*damage, "late") for kind in ("gone", "moved")]), "/a": page()}
+    for name, headers in damage.items():
+        answers["/gone-" + name] = cut(broken(404, *headers), None)
+        answers["/moved-" + name] = cut(broken(301, "Location: /a", *headers), None)
+    answers["/gone-late"] = never_ends(broken(404, *damage["cut"]))
+    answers["/moved-late"] = never_ends(broken(301, "Location: /a", *damage["cut"]))
+    result = crawl(answers, "--timeout", "1")
+    for path, outcome in result.outcomes.items():
+        equal((path, outcome), (path, "broken/status" if "gone" in path else "redirect/permanent" if "moved" in path
+                                else "ok"))
+    equal(sorted(result.site.requests), sorted(answers))
+
+
+def test_bodies_of_robots_txt_that_is_missing_do_not_matter():
+    """A 404 allows everything, even if its body is cut off."""
+    missing = cut(b"HTTP/1.1 404 Not Found\r\nContent-Length: 1000\r\n\r\nx", None)
+    result = crawl({"/robots.txt": missing, "/": page("/a"), "/a": page()})
+    equal((result.status, result.outcomes), (WELL, {"/": "ok", "/a": "ok"}))
+
+
 def test_timeout():
     result = crawl({"/": page("/slow", "/a"), "/slow": slow(10, page()), "/a": page()},
                    "--timeout", "4", "--max-tries", "1")
@@ -536,7 +568,8 @@ def test_strange_pages_do_no_harm():
 
 def test_only_html_is_searched():
     """Only HTML is searched. If a page has no Content-Type, the crawler detects the type from the content."""
-    result = crawl({"/": page("/a", "/b", "/c", "/d", "/e", "/f"),
+    result = crawl({"/": page("/a", "/b", "/c", "/d", "/e", "/f", "/g"),
+                    "/g": response('<html><a href="/yes"/></html>', content_type="text/xml"),
                     "/a": response('<a href="/no">', content_type="text/plain"),
                     "/b": response('<a href="/no">', content_type="application/json"),
                     "/c": response('<a href="/yes"/>',
@@ -545,12 +578,12 @@ def test_only_html_is_searched():
                     "/f": response('see <a href="/no">', content_type=None),
                     "/e": response('<a href="/no">', content_type="text/html5"),
                     "/yes": page()})
-    equal(sorted(result.site.requests), ["/", "/a", "/b", "/c", "/d", "/e", "/f", "/yes"])
+    equal(sorted(result.site.requests), ["/", "/a", "/b", "/c", "/d", "/e", "/f", "/g", "/yes"])
     equal(result.pages["/a"]["content_type"], "text/plain")
     equal(result.pages["/a"]["links"], 0)
     equal({path: r["searched"] for path, r in result.pages.items()},
           {"/": True, "/a": False, "/b": False, "/c": True, "/d": True, "/e": False, "/f": False,
-           "/yes": True})
+           "/g": True, "/yes": True})
 
 
 def test_types_are_those_of_fetch():
@@ -561,6 +594,7 @@ def test_types_are_those_of_fetch():
                          (["Content-Type: text/plain", "Content-Type: text/html"], True),
                          (["Content-Type: text/html", "Content-Type: text/plain"], False),
                          (["Content-Type: nonsense"], True), (["Content-Type: */*"], True), (["Content-Type:"], True),
+                         (["Content-Type: unknown/unknown"], True), (["Content-Type: application/unknown"], True),
                          (["X-Content-Type-Options: nosniff"], False), (["X: y", " Content-Type: image/png"], True)):
         answer = "\r\n".join(["HTTP/1.1 200 OK", *lines, f"Content-Length: {len(body)}", "", ""]).encode() + body
         result = crawl({"/": page("/a"), "/a": answer})
