@@ -116,10 +116,36 @@ static bool is_pipe(const char *path)
 }
 
 /*
- * Enqueue the files and folders that the user named. The root is the working directory,
- * unless the user named only one folder, or one file that is not a pipe: in that case,
- * the root is that folder or the folder of that file.
+ * Return the file or folder that determines the root: the only one that the user named,
+ * or the working directory if there are several or it is a pipe. Sitemaps only count if
+ * there is nothing else, because "--sitemap public/sitemap.xml public" checks one folder.
  */
+static const char *find_root(const struct options *options)
+{
+    const char *path = NULL, *sitemap = NULL;
+    size_t path_count = 0, sitemap_count = 0;
+
+    for (size_t i = 0; i < options->starts.count; i++) {
+        const char *start = options->starts.at[i];
+
+        if (strstr(start, "://") != NULL)
+            continue;
+        if (is_named_as_sitemap(options, start)) {
+            sitemap = start;
+            sitemap_count++;
+        } else {
+            path = start;
+            path_count++;
+        }
+    }
+    if (path_count == 0) {
+        path = sitemap;
+        path_count = sitemap_count;
+    }
+    return path_count == 1 && !is_pipe(path) ? path : ".";
+}
+
+/* Enqueue the files and folders that the user named. */
 static int enqueue_paths(struct crawler *crawler)
 {
     const struct text_list *starts = &crawler->options->starts;
@@ -130,8 +156,7 @@ static int enqueue_paths(struct crawler *crawler)
             continue;
         if (crawler->local.root_url == NULL)
             rc = local_init(&crawler->local, crawler->options,
-                            starts->count == 1 && !is_pipe(starts->at[i]) ? starts->at[i]
-                                                                          : ".");
+                            find_root(crawler->options));
         if (rc == 0)
             rc = enqueue_path_or_folder(crawler, starts->at[i]);
     }

@@ -381,6 +381,9 @@ def test_files_of_sitemaps():
     equal(check_files(files, "--sitemap", "list.txt"), (BROKEN, {"list.txt": "ok", "a.html": "ok", "gone2": "broken"}))
     equal(check_files(files, "--sitemap", "map.xml.gz"), (WELL, {"map.xml.gz": "ok", "a.html": "ok"}))
     equal(check_files(files, "."), (WELL, {"a.html": "ok"}))
+    below = {"site/" + name: text for name, text in files.items()}
+    equal(check_files(below, "--sitemap", "site/map.xml", "site", "--base-url", "http://h.invalid/", "--external", "skip"),
+          (BROKEN, {"site/map.xml": "ok", "site/a.html": "ok", "site/gone": "broken"}))
 
 
 if __name__ == "__main__":
