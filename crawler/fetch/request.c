@@ -59,6 +59,29 @@ static const char *find_login(const struct options *options, const char *origin)
     return header;
 }
 
+static bool has_same_name(const char *a, const char *b)
+{
+    size_t n = strcspn(a, ":");
+
+    return n == strcspn(b, ":") && strncasecmp(a, b, n) == 0;
+}
+
+/*
+ * True if --header-for sets a header of this name for the host. Servers may refuse a
+ * request with two headers such as Authorization.
+ */
+static bool is_replaced(const struct options *options, const struct host *host,
+                        const char *header)
+{
+    for (size_t i = 0; i < options->host_header_count; i++) {
+        const struct host_header *its = &options->host_headers[i];
+        if (url_has_host(host->origin, its->host.name, its->host.port) &&
+            has_same_name(its->header, header))
+            return true;
+    }
+    return false;
+}
+
 /*
  * Return the headers to send with all requests to this host, or NULL if memory runs out.
  */
@@ -75,7 +98,8 @@ static const char *const *make_headers(const struct requester *requester,
         return NULL;
     if (is_trusted_as_start(requester, host->origin))
         for (size_t i = 0; i < options->headers.count; i++)
-            headers[n++] = options->headers.at[i];
+            if (!is_replaced(options, host, options->headers.at[i]))
+                headers[n++] = options->headers.at[i];
     for (size_t i = 0; i < options->host_header_count; i++) {
         const struct host_header *its = &options->host_headers[i];
         if (url_has_host(host->origin, its->host.name, its->host.port))

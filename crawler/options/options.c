@@ -113,7 +113,7 @@ const struct option_row option_rows[] = {
     {.name = "user", .letter = 'u', .argument = "USER:PASSWORD", .set = set_credentials,
      .group = OPTION_HTTP, .words = "log in to the hosts of the start URLs (basic authentication); USER:PASSWORD@ in a start URL logs in to its host"},
     {.name = "header-for", .repeats = true, .argument = "HOST:HEADER", .set = add_host_header, .group = OPTION_HTTP,
-     .words = "send a header to one host: \"git.example:Authorization: token x\"; HOST may have a port; may be repeated"},
+     .words = "send a header to one host, instead of one of -H with the same name: \"git.example:Authorization: token x\"; HOST may have a port; may be repeated"},
     {.name = "cookies", .set = set_flag, FIELD(cookies), .group = OPTION_HTTP,
      .words = "store the cookies that servers set, and send them back, together with those of -b"},
     {.name = "user-agent", .letter = 'A', .argument = "TEXT", .set = set_line, FIELD(user_agent),

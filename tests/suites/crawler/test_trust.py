@@ -397,6 +397,17 @@ def test_header_for_another_host():
     equal(values_sent(site, "authorization"), {None})
 
 
+def test_a_header_for_a_host_replaces_the_one_for_all():
+    """A request never has two headers with one name, because many servers refuse a second Authorization."""
+    with Server({"/": page()}) as site:
+        with Crawl("-H", "Authorization: Bearer x", "-H", "X-A: 1", "--header-for", "127.0.0.1:authorization: token y",
+                   site.origin + "/") as crawl:
+            equal(crawl.end(), WELL)
+        heads = [request.head.lower() for request in site.requests]
+    equal([(head.count("authorization:"), "authorization: token y" in head, "x-a: 1" in head) for head in heads],
+          [(1, True, True)] * 2)
+
+
 def test_a_login_of_the_start_is_for_links_without_one():
     """The user name and password in the start URL and the -H headers are sent with every request to the start host,
     although links do not contain them."""
