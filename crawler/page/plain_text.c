@@ -73,7 +73,10 @@ static size_t without_punctuation(const char *s, size_t n)
     return n;
 }
 
-/* True for "http://" or "https://", if a host follows and no letter or digit precedes. */
+/*
+ * True for "http://" or "https://", if a host follows and no other scheme ends here, as in
+ * "git+https://".
+ */
 static bool begins_url(const char *text, size_t n, size_t at)
 {
     size_t scheme = strncasecmp(text + at, "http://", 7) == 0    ? 7
@@ -82,7 +85,8 @@ static bool begins_url(const char *text, size_t n, size_t at)
 
     if (scheme == 0 || at + scheme >= n)
         return false;
-    if (at > 0 && (is_letter(text[at - 1]) || is_digit(text[at - 1])))
+    if (at > 0 &&
+        (is_letter(text[at - 1]) || is_digit(text[at - 1]) || text[at - 1] == '+'))
         return false;
     return is_letter(text[at + scheme]) || is_digit(text[at + scheme]) ||
            text[at + scheme] == '[' || (unsigned char)text[at + scheme] >= 0x80;

@@ -54,6 +54,7 @@ TEST(plain_text_without_urls)
 {
     find("");
     find("http:// https:/ http: ://a xhttp://a ftp://a/ http:///a http://{host}/x");
+    find("git+https://a/b.git svn+http://a/");
     find("http://a/{name} http://a/<name>/x http://a/${x} https://");
     CHECK_TRACE("");
     find("http://a/</b> http");
