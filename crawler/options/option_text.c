@@ -174,8 +174,10 @@ bool option_is_header(const char *text)
 int option_check_header(const struct option_source *source, const struct option_row *row,
                         const char *header)
 {
-    static const char *const names[] = {"Accept-Encoding", "Content-Length", "Range",
-                                        "Transfer-Encoding"};
+    static const char *const names[] = {
+        "Accept-Encoding",     "Content-Length", "If-Match",
+        "If-Modified-Since",   "If-None-Match",  "If-Range",
+        "If-Unmodified-Since", "Range",          "Transfer-Encoding"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         size_t n = strlen(names[i]);
