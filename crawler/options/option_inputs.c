@@ -3,6 +3,7 @@
  * name pattern, or a file:// URL.
  */
 #include "option_row.h"
+#include "../base/ascii.h"
 #include "../url/url.h"
 
 #include <errno.h>
@@ -145,6 +146,27 @@ int option_add_matches(struct option_source *source, const char *pattern)
         /* a URL may contain "?" or "[", as in "example.org/a?b" or "[::1]/" */
         return option_add_start(source, pattern);
     return option_complain_of_start(source, pattern, "no file matches");
+}
+
+/* ---- schemes ----------------------------------------------------------------------- */
+
+bool option_has_scheme(const char *operand)
+{
+    size_t n = 0;
+
+    while (is_letter(operand[n]) || is_digit(operand[n]) ||
+           (operand[n] != '\0' && strchr("+-.", operand[n]) != NULL))
+        n++;
+    return is_letter(operand[0]) && strncmp(operand + n, "://", 3) == 0;
+}
+
+bool option_has_web_scheme(const char *operand)
+{
+    size_t n = strncasecmp(operand, "https:", 6) == 0  ? 6
+               : strncasecmp(operand, "http:", 5) == 0 ? 5
+                                                       : 0;
+
+    return n > 0 && operand[n] != '\0' && !is_digit(operand[n]);
 }
 
 /* ---- file:// ----------------------------------------------------------------------- */

@@ -244,7 +244,7 @@ static int add_login(struct options *options, const char *start)
 static int add_url(struct option_source *source, const char *operand)
 {
     struct options *options = source->options;
-    bool is_whole = strstr(operand, "://") != NULL;
+    bool is_whole = option_has_scheme(operand) || option_has_web_scheme(operand);
     char *url, *kept;
     int rc;
 
@@ -277,7 +277,7 @@ int option_add_start(struct option_source *source, const char *operand)
 
     if (option_is_file_url(operand))
         return option_add_file_url(source, operand);
-    if (strstr(operand, "://") != NULL)
+    if (option_has_scheme(operand))
         return add_url(source, operand);
     if (stat(operand, &info) == 0) {
         if (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode) && !S_ISFIFO(info.st_mode))

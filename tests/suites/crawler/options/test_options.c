@@ -542,6 +542,9 @@ TEST(options_what_is_no_header_is_refused_without_its_secret)
         "--header-for: Range is not for you to say: an answer must be whole, and encoded "
         "as coil-crawl reads it",
         "--header-for", "h:Range: bytes=0-1");
+    REFUSED("--header: If-None-Match is not for you to say: an answer must be whole, and "
+            "encoded as coil-crawl reads it",
+            "-H", "If-None-Match: \"x\"");
     REFUSED("--header: not a header: write \"Name: value\"", "-H", ": x");
     REFUSED("--header: not a header: write \"Name: value\"", "-H", "A: b\r\nC: d");
     REFUSED("--cookie: not a cookie: write \"name=value\"", "-b", "secret");
@@ -728,6 +731,10 @@ TEST(options_what_exists_is_local_and_the_rest_a_url)
     check_start("http://example.com", "http://example.com/");
     check_start("example.org/a/b.html#x", "http://example.org/a/b.html");
     check_start("localhost/a", "http://localhost/a");
+    check_start("http:/example.org/a", "http://example.org/a");
+    check_start("HTTPS:example.org", "https://example.org/");
+    check_start("http:8080", "http://http:8080/");
+    check_start("example.org/?to=https://h/", "http://example.org/?to=https://h/");
     check_start("localhost:8000", "http://localhost:8000/");
     check_start("wiki", "http://wiki/");
     check_start("[::1]:80/a", "http://[::1]/a");
