@@ -39,10 +39,11 @@
 #include <unistd.h>
 
 struct coil_file {
-    int fd;             /* -1: the descriptor is closed */
-    bool closed;        /* no new call may begin */
-    bool has_position;  /* false for a FIFO, a socket or a terminal */
-    coil_lock position; /* held by the call at the file's position */
+    int fd;              /* -1: the descriptor is closed */
+    bool closed;         /* no new call may begin */
+    bool knows_position; /* has_position is set: see learn_position() */
+    bool has_position;   /* false for a FIFO, a socket or a terminal */
+    coil_lock position;  /* held by the call at the file's position */
     unsigned references, calls;
     bool destroyed; /* the owner has dropped its reference */
     size_t transferred;
@@ -64,17 +65,12 @@ static coil_file *create_file(void)
     return file;
 }
 
-/*
- * Store the new descriptor. lseek(2) does not block here, because no other call uses the
- * descriptor yet.
- */
 static void take_descriptor(coil_file *file, int fd)
 {
     static const struct coil__leak_kind kind = {"a file", "descriptor", "destroyed"};
 
     coil__leak_note(&kind, file, fd, NULL);
     file->fd = fd;
-    file->has_position = lseek(fd, 0, SEEK_CUR) >= 0;
 }
 
 int coil_file_open(const char *path, int flags, mode_t mode, coil_file **out)
@@ -250,6 +246,18 @@ static void leave_file(coil_file *file, size_t transferred)
 }
 
 /*
+ * Find out whether the file has a position, when a call first depends on it: many files
+ * are only copied. lseek(2) does not block here, because no other call at the file's
+ * position is in progress yet.
+ */
+static void learn_position(coil_file *file)
+{
+    if (!file->knows_position)
+        file->has_position = lseek(file->fd, 0, SEEK_CUR) >= 0;
+    file->knows_position = true;
+}
+
+/*
  * Like enter_file(), but for a call at `offset`. If `offset` is -1, the call is at the
  * file's position, and waits for its turn. Fails with -ESPIPE if an offset is given for a
  * file without a position, such as a pipe, as pread(2) does. (io_uring would ignore the
@@ -261,6 +269,7 @@ static int enter_at(coil_file *file, int64_t offset, const char *caller)
 
     if (rc < 0)
         return rc;
+    learn_position(file);
     if (offset >= 0)
         rc = file->has_position ? 0 : coil__failed(-ESPIPE);
     else if (file->has_position)
