@@ -244,6 +244,7 @@ static int open_both(struct copy *c)
     return rc == 0 ? prepare_target(c) : rc;
 }
 
+/* Set the target's mode, and close both files. */
 static int finish_copy(struct copy *c)
 {
     mode_t mode = c->source.stx_mode & 0777;
@@ -251,6 +252,8 @@ static int finish_copy(struct copy *c)
 
     if (S_ISREG(c->target.stx_mode) && (c->target.stx_mode & 07777) != mode)
         rc = coil_file_chmod(c->to.file, mode);
+    coil_file_destroy(c->from);
+    c->from = NULL;
     return coil__target_close(&c->to, rc);
 }
 
@@ -258,7 +261,7 @@ static int finish_copy(struct copy *c)
 
 /*
  * Perform one step, on a thread. The first step also opens the files, and the last step
- * sets the target's mode and closes the target.
+ * sets the target's mode and closes the files.
  */
 static int copy_in_task(void *arg)
 {
@@ -276,16 +279,18 @@ static int copy_all(struct copy *c, const coil_copy_opts *opts)
 {
     int rc;
 
-    do {
-        rc = coil_yield(); /* a cancellation during the previous step is delivered here */
-        if (rc == 0)
-            rc = coil__file_batch(copy_in_task, c);
+    for (;;) {
+        rc = coil__file_batch(copy_in_task, c);
         if (rc == 0)
             rc = c->rc;
         if (rc == 0 && opts != NULL && opts->progress != NULL)
             opts->progress(c->done, (int64_t)c->source.stx_size, opts->arg);
-    } while (rc == 0 && !c->at_end);
-    return rc;
+        if (rc < 0 || c->at_end)
+            return rc;
+        rc = coil_yield(); /* a cancellation during the step is delivered here */
+        if (rc < 0)
+            return rc;
+    }
 }
 
 int coil_copy_file(const char *from, const char *to, const coil_copy_opts *opts)
