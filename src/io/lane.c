@@ -7,11 +7,15 @@
  *
  * Most jobs of the file lane find their data in memory and take microseconds. More
  * threads than processors would only wake and wait for each other. But jobs that read
- * from a disk block, and then more threads are faster. So the file lane is sparing: it
- * runs as many jobs at once as there are processors, until a job reads from a disk or
- * takes LONG_JOB. For the next QUICK_JOBS quick jobs, the lane runs as many jobs as its
- * limit allows. While jobs have to wait, one more thread is idle and watches the queue.
- * If no job leaves the queue for LONG_JOB, all running jobs block.
+ * from a disk block, and then more threads are faster. So the file lane is sparing:
+ *
+ * - Usually it runs as many jobs at once as there are processors.
+ * - After a job that has read from a disk, the lane runs as many jobs as its limit allows,
+ *   until READ_JOBS jobs were quick. After a job that took LONG_JOB, it does so until
+ *   LONG_JOBS jobs were quick. That number is small, because such a job may only have
+ *   waited for a processor.
+ * - While jobs have to wait, one more thread is idle and watches the queue. If no job
+ *   leaves the queue for LONG_JOB, all running jobs block.
  */
 #include "lane.h"
 
@@ -38,15 +42,17 @@
  */
 #define MAX_REPLACED 64
 #define IDLE_SECONDS 10
+#define READING_JOB COIL_USEC(30) /* no disk reads a block in less time */
 #define LONG_JOB COIL_MSEC(1)
-#define QUICK_JOBS 64
+#define READ_JOBS 64
+#define LONG_JOBS 8
 /*
  * The number of times that a thread still watches the queue when the queue is empty. This
  * takes less time than waking the thread for the next jobs.
  */
 #define WATCH_EMPTY 4
 
-enum job_speed { NO_JOB, QUICK, LONG };
+enum job_speed { NO_JOB, QUICK, LONG, READ_DISK };
 
 #define STACK_BYTES ((size_t)1024 * 1024)
 
@@ -143,7 +149,7 @@ static unsigned room_for_jobs(const struct coil__lane *lane)
 
     if (!lane->is_sparing || lane->quick_left > 0)
         return UINT_MAX;
-    return running < lane->spare_limit ? lane->spare_limit - running : 0;
+    return running < lane->processors ? lane->processors - running : 0;
 }
 
 static void *run_lane_thread(void *arg);
@@ -195,8 +201,8 @@ static void set_limits(struct coil__lane *lane)
 {
     if (lane->limit == 0)
         lane->limit = usual_limit();
-    if (lane->is_sparing && lane->spare_limit == 0)
-        lane->spare_limit = coil__processor_count();
+    if (lane->is_sparing && lane->processors == 0)
+        lane->processors = coil__processor_count();
 }
 
 /* Return how many idle threads the queue needs, including one that watches it. */
@@ -268,7 +274,7 @@ static void stop_sparing(struct coil__lane *lane)
 {
     bool wake;
 
-    lane->quick_left = QUICK_JOBS;
+    lane->quick_left = READ_JOBS;
     for (size_t n = lane->queue_length; n > 1; n--)
         start_or_choose_thread(lane, &wake);
     pthread_cond_broadcast(&lane->work);
@@ -331,9 +337,11 @@ static struct coil__job *take_first_job(struct coil__lane *lane, bool *wake)
 static void count_finished_job(struct coil__lane *lane, enum job_speed speed)
 {
     lane->busy--;
-    if (speed == LONG)
-        lane->quick_left = QUICK_JOBS;
-    else if (lane->quick_left > 0)
+    if (speed == READ_DISK)
+        lane->quick_left = READ_JOBS;
+    else if (speed == LONG && lane->quick_left < LONG_JOBS)
+        lane->quick_left = LONG_JOBS;
+    else if (speed < LONG && lane->quick_left > 0)
         lane->quick_left--;
 }
 
@@ -371,9 +379,22 @@ static long blocks_read(void)
 }
 
 /*
- * Do the job. *blocks is the number of blocks that this thread has read. In a lane that
- * is not sparing, all jobs count as quick.
+ * Return the speed of a job that took the given time. *blocks is the number of blocks
+ * that this thread has read.
  */
+static enum job_speed speed_of_job(int64_t took_ns, long *blocks)
+{
+    long before = *blocks;
+
+    if (took_ns < READING_JOB)
+        return QUICK;
+    *blocks = blocks_read();
+    if (*blocks > before)
+        return READ_DISK;
+    return took_ns < LONG_JOB ? QUICK : LONG;
+}
+
+/* Do the job. In a lane that is not sparing, all jobs count as quick. */
 static enum job_speed do_job(struct coil__job *job, pid_t thread, long *blocks)
 {
     struct coil__context_slot slot, *outer;
@@ -385,13 +406,8 @@ static enum job_speed do_job(struct coil__job *job, pid_t thread, long *blocks)
     outer = coil__context_enter(&slot, job->bindings);
     job->rc = job->fn(job->arg);
     coil__context_leave(&slot, outer);
-    if (is_timed) {
-        long before = *blocks;
-
-        *blocks = blocks_read();
-        if (*blocks > before || coil__clock_monotonic() - begun >= LONG_JOB)
-            speed = LONG;
-    }
+    if (is_timed)
+        speed = speed_of_job(coil__clock_monotonic() - begun, blocks);
     coil__job_finish(job);
     return speed;
 }

@@ -63,10 +63,10 @@ struct coil__lane {
 
     /* for a lane whose jobs seldom block: see lane.c */
     bool is_sparing;
-    unsigned spare_limit; /* number of jobs that run at once while jobs are quick */
-    unsigned quick_left;  /* number of quick jobs until the lane is sparing again */
-    bool watched;         /* an idle thread watches the queue */
-    uint64_t taken;       /* number of jobs that were taken from the queue */
+    unsigned processors; /* number of processors; 0: not determined yet */
+    unsigned quick_left; /* number of quick jobs until the lane is sparing again */
+    bool watched;        /* an idle thread watches the queue */
+    uint64_t taken;      /* number of jobs that were taken from the queue */
 };
 
 /* The jobs of one loop. */
