@@ -56,9 +56,18 @@ static int fail_look_up(int rc, const char *host, const char *port)
 
 /* ---- ports ------------------------------------------------------------------------- */
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 static bool is_number(const char *text)
 {
-    return *text != '\0' && strspn(text, "0123456789") == strlen(text);
+    const char *c = text;
+
+    while (is_digit(*c))
+        c++;
+    return c != text && *c == '\0';
 }
 
 /* A service name has at least one letter (RFC 6335, 5.1). */
@@ -70,13 +79,19 @@ static bool has_letter(const char *text)
     return false;
 }
 
-bool coil__port_in_range(const char *digits)
+/* Convert the digits at the beginning of the text. Too large a number becomes 65536. */
+static uint32_t read_port(const char *digits)
 {
     uint32_t value = 0;
 
-    for (; *digits >= '0' && *digits <= '9' && value <= UINT16_MAX; digits++)
+    for (; is_digit(*digits) && value <= UINT16_MAX; digits++)
         value = value * 10 + (uint32_t)(*digits - '0');
-    return value <= UINT16_MAX;
+    return value <= UINT16_MAX ? value : UINT16_MAX + 1;
+}
+
+bool coil__port_in_range(const char *digits)
+{
+    return read_port(digits) <= UINT16_MAX;
 }
 
 /*
@@ -96,7 +111,7 @@ int coil__port_check(const char *port)
 /* A numeric address begins with a digit, as in 0x7f.1, or contains a colon. */
 static bool may_be_address(const char *host)
 {
-    return (*host >= '0' && *host <= '9') || strchr(host, ':') != NULL;
+    return is_digit(*host) || strchr(host, ':') != NULL;
 }
 
 int coil__addrinfo_of_numbers(const char *host, const char *port,
