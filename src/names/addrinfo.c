@@ -10,7 +10,7 @@
  * getaddrinfo(3), called with a numeric address, interprets the port and the hints: it
  * chooses the socket types, looks up service names, and detects invalid combinations. Its
  * result is a template: the returned list contains a copy of this template for each
- * address found. For a numeric port and streams or datagrams, create_template() makes the
+ * address found. For a numeric port and streams or datagrams, fill_template() makes the
  * template instead.
  *
  * The caller frees the list with freeaddrinfo(3), which in glibc calls free(3) for each
@@ -141,64 +141,50 @@ int coil__addrinfo_of_numbers(const char *host, const char *port,
 
 /* ---- the template ------------------------------------------------------------------ */
 
-static struct addrinfo *create_node(const coil_address *address,
-                                    const struct addrinfo *template, int flags)
-{
-    coil_address whole = *address;
-    struct addrinfo *node;
-
-    if (coil__call_fails(ENOMEM, "malloc") ||
-        (node = malloc(sizeof *node + sizeof(struct sockaddr_in6))) == NULL)
-        return NULL;
-    /* sin_port and sin6_port have the same offset. */
-    whole.v4.sin_port =
-        ((const struct sockaddr_in *)(const void *)template->ai_addr)->sin_port;
-    *node = *template;
-    node->ai_flags = flags;
-    node->ai_family = address->any.sa_family;
-    node->ai_addrlen = address->length;
-    node->ai_addr = memcpy(node + 1, &whole.storage, address->length);
-    node->ai_canonname = NULL;
-    node->ai_next = NULL;
-    return node;
-}
-
 /*
- * Make the template for a numeric port and one kind of socket, as getaddrinfo(3) would,
- * but in a fraction of the time.
+ * Fill in the template for a numeric port and one kind of socket, as getaddrinfo(3)
+ * would, but in a fraction of the time.
  */
-static struct addrinfo *create_template(const char *port, int socktype)
+static void fill_template(struct coil__addrinfo_template *template, const char *port,
+                          int socktype)
 {
-    const coil_address any = {
-        .length = sizeof any.v4,
-        .v4 = {.sin_family = AF_INET,
-               .sin_port = htons((uint16_t)strtoul(port, NULL, 10))}};
-    const struct addrinfo kind = {.ai_socktype = socktype,
-                                  .ai_protocol =
-                                      socktype == SOCK_STREAM ? IPPROTO_TCP : IPPROTO_UDP,
-                                  .ai_addr = (struct sockaddr *)&any.storage};
-
-    return create_node(&any, &kind, 0);
+    template->address = (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)read_port(port))};
+    template->entry = (struct addrinfo){
+        .ai_family = AF_INET,
+        .ai_socktype = socktype,
+        .ai_protocol = socktype == SOCK_STREAM ? IPPROTO_TCP : IPPROTO_UDP,
+        .ai_addrlen = sizeof template->address,
+        .ai_addr = (struct sockaddr *)&template->address};
+    template->entries = &template->entry;
 }
 
-int coil__addrinfo_of_port(const char *port, const struct addrinfo *hints,
-                           struct addrinfo **out)
+int coil__addrinfo_template_init(struct coil__addrinfo_template *template,
+                                 const char *port, const struct addrinfo *hints)
 {
     struct addrinfo any = {.ai_flags = AI_NUMERICHOST, .ai_family = AF_INET};
     int rc;
 
     if (hints != NULL && hints->ai_protocol == 0 && port != NULL && is_number(port) &&
         (hints->ai_socktype == SOCK_STREAM || hints->ai_socktype == SOCK_DGRAM)) {
-        *out = create_template(port, hints->ai_socktype);
-        return *out != NULL ? 0 : coil__failed(-ENOMEM);
+        fill_template(template, port, hints->ai_socktype);
+        return 0;
     }
     if (hints != NULL) {
         any.ai_flags |= hints->ai_flags & AI_NUMERICSERV;
         any.ai_socktype = hints->ai_socktype;
         any.ai_protocol = hints->ai_protocol;
     }
-    rc = coil__addrinfo_of_numbers("0.0.0.0", port, &any, out);
-    return rc == -EINPROGRESS ? coil__lane_look_up("0.0.0.0", port, &any, out) : rc;
+    rc = coil__addrinfo_of_numbers("0.0.0.0", port, &any, &template->entries);
+    return rc == -EINPROGRESS
+               ? coil__lane_look_up("0.0.0.0", port, &any, &template->entries)
+               : rc;
+}
+
+void coil__addrinfo_template_finish(struct coil__addrinfo_template *template)
+{
+    if (template->entries != &template->entry)
+        freeaddrinfo(template->entries);
 }
 
 /* ---- which families ---------------------------------------------------------------- */
@@ -369,6 +355,27 @@ static coil_address *collect_addresses(coil_loop *loop,
     return all;
 }
 
+static struct addrinfo *create_node(const coil_address *address,
+                                    const struct addrinfo *template, int flags)
+{
+    const struct sockaddr_in *port = (const void *)template->ai_addr;
+    struct addrinfo *node;
+    struct sockaddr_in *copy;
+
+    if (coil__call_fails(ENOMEM, "malloc") ||
+        (node = malloc(sizeof *node + sizeof(struct sockaddr_in6))) == NULL)
+        return NULL;
+    copy = memcpy(node + 1, &address->storage, address->length);
+    copy->sin_port = port->sin_port; /* sin6_port has the same offset */
+    *node = (struct addrinfo){.ai_flags = flags,
+                              .ai_family = address->any.sa_family,
+                              .ai_socktype = template->ai_socktype,
+                              .ai_protocol = template->ai_protocol,
+                              .ai_addrlen = address->length,
+                              .ai_addr = (struct sockaddr *)copy};
+    return node;
+}
+
 /* Make a list with one node for each combination of an address and a kind of socket. */
 static int make_list(const coil_address *addresses, size_t count,
                      const struct addrinfo *template, int flags, struct addrinfo **out)
@@ -467,8 +474,8 @@ static int look_up_by_questions(struct coil__resolver *r, const char *host,
     bool wanted[2] = {
         [COIL__ASK_V4] = family != AF_INET6, [COIL__ASK_V6] = family != AF_INET};
     struct both both;
-    struct addrinfo *template;
-    int rc = coil__addrinfo_of_port(port, hints, &template);
+    struct coil__addrinfo_template template;
+    int rc = coil__addrinfo_template_init(&template, port, hints);
 
     if (rc < 0)
         return fail_look_up(rc, host, port);
@@ -481,9 +488,10 @@ static int look_up_by_questions(struct coil__resolver *r, const char *host,
     if (rc == 0)
         rc = wait_for_both(&both);
     rc = rc < 0 ? fail_look_up(rc, host, port)
-                : answer_with_list(r->loop, host, both.questions, template, flags, out);
+                : answer_with_list(r->loop, host, both.questions, template.entries, flags,
+                                out);
     finish_both(&both);
-    freeaddrinfo(template);
+    coil__addrinfo_template_finish(&template);
     return rc;
 }
 

@@ -252,11 +252,19 @@ int coil__addrinfo_of_numbers(const char *host, const char *port,
                               const struct addrinfo *hints, struct addrinfo **out);
 
 /*
- * Make entries for 0.0.0.0 and `port`, one per kind of socket. The entries are templates:
- * only their port, kind and protocol are used. Suspends if `port` is a service name.
+ * The template of a look-up's result: one entry for each kind of socket. Only the ports,
+ * kinds and protocols of the entries are used.
  */
-int coil__addrinfo_of_port(const char *port, const struct addrinfo *hints,
-                           struct addrinfo **out);
+struct coil__addrinfo_template {
+    struct addrinfo *entries; /* `entry`, or a list from getaddrinfo(3) */
+    struct addrinfo entry;
+    struct sockaddr_in address; /* of `entry` */
+};
+
+/* Suspends if `port` is a service name. If it fails, there is nothing to finish. */
+int coil__addrinfo_template_init(struct coil__addrinfo_template *template,
+                                 const char *port, const struct addrinfo *hints);
+void coil__addrinfo_template_finish(struct coil__addrinfo_template *template);
 
 /* True if coil can resolve this name with its own DNS queries, without getaddrinfo(3). */
 bool coil__addrinfo_suits_questions(const struct coil__resolver *resolver,

@@ -88,15 +88,15 @@ static int take_options(struct coil__attempts *all, const coil_connect_options *
 static int connect_by_questions(struct coil__attempts *all, struct coil__resolver *r,
                                 const struct addrinfo *hints, coil_stream **out)
 {
-    struct addrinfo *template;
-    int rc = coil__addrinfo_of_port(all->port, hints, &template);
+    struct coil__addrinfo_template template;
+    int rc = coil__addrinfo_template_init(&template, all->port, hints);
 
     if (rc < 0)
         return coil_fail(rc, "connect to %s: the service '%s' is unknown", all->host,
                          all->port);
     all->port_number =
-        ((const struct sockaddr_in *)(const void *)template->ai_addr)->sin_port;
-    freeaddrinfo(template);
+        ((const struct sockaddr_in *)(const void *)template.entries->ai_addr)->sin_port;
+    coil__addrinfo_template_finish(&template);
     rc = coil__resolver_prepare(r);
     if (rc == 0)
         rc = coil__attempts_ask(all, r, hints->ai_family);
