@@ -18,7 +18,6 @@ static void parse(enum coil__question_kind kind, const uint8_t *packet, size_t n
         CLAIM(answer.addresses == NULL && answer.name == NULL);
     CLAIM(answer.ttl_ns >= 0);
     coil__free(answer.addresses);
-    coil__free(answer.name);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

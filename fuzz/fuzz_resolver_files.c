@@ -39,7 +39,6 @@ static void look_up(struct coil__hosts *hosts, const char *name)
         CLAIM(answer.rc == 0 || answer.rc == -EINPROGRESS || answer.rc == -ENOENT);
         CLAIM((answer.rc == 0) == (answer.count > 0));
         coil__free(answer.addresses);
-        coil__free(answer.name);
     }
 }
 

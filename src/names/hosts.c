@@ -227,11 +227,10 @@ static int fill_answer(const struct entry *entries, size_t n,
 
     answer->rc = -ENOENT;
     answer->why = "the hosts file has no address of this kind";
-    answer->addresses = coil__alloc(n * sizeof *answer->addresses);
-    answer->name = coil__alloc(name_bytes);
-    if (answer->addresses == NULL || answer->name == NULL)
-        return -ENOMEM; /* the question, which owns `answer`, frees its memory */
-    memcpy(answer->name, entries->proper, name_bytes);
+    answer->addresses = coil__alloc(n * sizeof *answer->addresses + name_bytes);
+    if (answer->addresses == NULL)
+        return -ENOMEM;
+    answer->name = memcpy(answer->addresses + n, entries->proper, name_bytes);
     for (size_t i = 0; i < n; i++)
         if (parse_address(entries[i].address, kind, &answer->addresses[answer->count]))
             answer->count++;

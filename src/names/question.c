@@ -35,17 +35,11 @@ static struct coil__list *bucket_of(struct coil__resolver *r, const char *host,
     return &r->table[(hash ^ hash >> 16) % COIL__QUESTION_BUCKETS];
 }
 
-static void finish_answer(struct coil__answer *answer)
-{
-    coil__free(answer->name);
-    coil__free(answer->addresses);
-}
-
 void coil__question_release(struct coil__question *q)
 {
     if (q == NULL || --q->references > 0)
         return;
-    finish_answer(&q->answer);
+    coil__free(q->answer.addresses);
     coil__free(q);
 }
 
@@ -189,7 +183,7 @@ static int answer_localhost(enum coil__question_kind kind, struct coil__answer *
             answer->rc = -EINPROGRESS;
     if (answer->rc != -EINPROGRESS)
         return 0;
-    finish_answer(answer);
+    coil__free(answer->addresses);
     address = coil__alloc_zeroed(sizeof *address);
     *answer = (struct coil__answer){.addresses = address, .count = 1};
     if (address == NULL)

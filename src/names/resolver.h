@@ -41,9 +41,9 @@ struct coil__answer {
     int rc;
     int64_t ttl_ns;          /* time to live */
     const char *why;         /* reason of a failure: a static string */
-    char *name;              /* canonical name; from coil__alloc(), or NULL */
     coil_address *addresses; /* without ports; from coil__alloc(), or NULL */
     size_t count;
+    const char *name; /* canonical name, in the same memory as the addresses; or NULL */
 };
 
 /* The progress of a question's search: see channel_cares.c. */
@@ -96,6 +96,12 @@ void coil__question_release(struct coil__question *question);
  */
 void coil__question_answer(struct coil__question *question,
                            const struct coil__answer *answer);
+
+/* Convert an ASCII letter to lower case. DNS ignores the case of no others (RFC 4343). */
+static inline unsigned char coil__ascii_lower(unsigned char c)
+{
+    return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
+}
 
 /* True if the host is the domain or one of its subdomains. A trailing dot is ignored. */
 bool coil__host_is_in(const char *host, const char *domain);

@@ -93,7 +93,6 @@ static void check_packet(const struct packet *p, int n)
     CHECK_INT(coil__dns_parse(COIL__ASK_V4, p->bytes, (int)p->n, &answer), ARES_SUCCESS);
     CHECK_STR(answer.name, name_of(n));
     CHECK_INT(answer.count, 1);
-    coil__free(answer.name);
     coil__free(answer.addresses);
 }
 
@@ -143,7 +142,6 @@ TEST(dns_answer_of_aliases_in_a_loop)
     put_link(&p, 1, 1);
     status = coil__dns_parse(COIL__ASK_V4, p.bytes, (int)p.n, &answer);
     CHECK(status != ARES_SUCCESS || answer.name != NULL);
-    coil__free(answer.name);
     coil__free(answer.addresses);
 }
 
@@ -164,7 +162,6 @@ TEST(dns_answer_that_is_cut)
         memcpy(copy, p.bytes, n);
         coil__dns_parse(COIL__ASK_V4, copy, (int)n, &answer);
         coil__dns_negative_ttl(copy, (int)n);
-        coil__free(answer.name);
         coil__free(answer.addresses);
         free(copy);
     }
