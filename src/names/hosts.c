@@ -11,7 +11,6 @@
 #include "../base/fault.h"
 
 #include <arpa/inet.h>
-#include <ctype.h>
 #include <fcntl.h>
 #include <net/if.h>
 #include <stdlib.h>
@@ -63,7 +62,7 @@ static int read_line(struct coil__hosts *hosts, char *line)
         return 0;
     while (rc == 0 && (entry.name = strtok_r(NULL, blanks, &save)) != NULL) {
         for (char *c = (char *)entry.name; *c != '\0'; c++)
-            *c = (char)tolower((unsigned char)*c);
+            *c = (char)coil__ascii_lower((unsigned char)*c);
         if (entry.proper == NULL)
             entry.proper = entry.name;
         rc = add_entry(hosts, &entry);

@@ -17,7 +17,6 @@
  */
 #include "resolver.h"
 
-#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -25,14 +24,9 @@
 
 /* ---- the table --------------------------------------------------------------------- */
 
-static struct coil__list *bucket_of(struct coil__resolver *r, const char *host,
-                                    enum coil__question_kind kind)
+static struct coil__list *bucket_of(const struct coil__question *q)
 {
-    uint32_t hash = 2166136261u + kind;
-
-    for (; *host != '\0'; host++)
-        hash = (hash ^ (unsigned char)*host) * 16777619u;
-    return &r->table[(hash ^ hash >> 16) % COIL__QUESTION_BUCKETS];
+    return &q->resolver->table[(q->hash ^ q->hash >> 16) % COIL__QUESTION_BUCKETS];
 }
 
 void coil__question_release(struct coil__question *q)
@@ -66,16 +60,24 @@ void coil__questions_forget(struct coil__resolver *r)
             forget_question(COIL__CONTAINER(link, struct coil__question, in_table));
 }
 
-/* Look up a question in the table. A question whose answer has expired is removed. */
-static struct coil__question *find_known_question(struct coil__resolver *r,
-                                                  struct coil__list *bucket,
-                                                  const char *host,
-                                                  enum coil__question_kind kind)
+static bool are_equal(const struct coil__question *a, const struct coil__question *b)
 {
+    return a->hash == b->hash && a->kind == b->kind && strcmp(a->host, b->host) == 0;
+}
+
+/*
+ * Find a question in the table that equals `asked`. A question whose answer has expired
+ * is removed.
+ */
+static struct coil__question *find_known_question(const struct coil__question *asked,
+                                                  struct coil__list *bucket)
+{
+    struct coil__resolver *r = asked->resolver;
+
     COIL__LIST_EACH (link, bucket) {
         struct coil__question *q = COIL__CONTAINER(link, struct coil__question, in_table);
 
-        if (q->kind != kind || strcmp(q->host, host) != 0)
+        if (!are_equal(q, asked))
             continue;
         if (q->answer.rc == -EINPROGRESS)
             return q;
@@ -135,8 +137,8 @@ void coil__question_answer(struct coil__question *q, const struct coil__answer *
 static struct coil__question *create_question(struct coil__resolver *r, const char *host,
                                               enum coil__question_kind kind)
 {
-    size_t n = strlen(host) + 1;
-    struct coil__question *q = coil__alloc_zeroed(sizeof *q + n);
+    size_t n = strlen(host);
+    struct coil__question *q = coil__alloc_zeroed(sizeof *q + n + 1);
 
     if (q == NULL)
         return NULL;
@@ -147,7 +149,13 @@ static struct coil__question *create_question(struct coil__resolver *r, const ch
     q->references = 1;
     q->kind = kind;
     q->answer.rc = -EINPROGRESS;
-    memcpy(q->host, host, n);
+    q->hash = 2166136261u + kind; /* FNV-1a */
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = coil__ascii_lower((unsigned char)host[i]);
+
+        q->host[i] = (char)c;
+        q->hash = (q->hash ^ c) * 16777619u;
+    }
     return q;
 }
 
@@ -157,9 +165,9 @@ bool coil__host_is_in(const char *host, const char *domain)
 
     if (n > 0 && host[n - 1] == '.')
         n--;
-    if (n < length || strncasecmp(host + n - length, domain, length) != 0)
+    if (n < length || (n > length && host[n - length - 1] != '.'))
         return false;
-    return n == length || host[n - length - 1] == '.';
+    return strncasecmp(host + n - length, domain, length) == 0;
 }
 
 static bool is_loopback(const coil_address *address)
@@ -232,9 +240,8 @@ static void ask_servers(struct coil__question *q, struct coil__list *bucket)
  */
 static struct coil__question *find_or_ask(struct coil__question *q)
 {
-    struct coil__list *bucket = bucket_of(q->resolver, q->host, q->kind);
-    struct coil__question *known =
-        find_known_question(q->resolver, bucket, q->host, q->kind);
+    struct coil__list *bucket = bucket_of(q);
+    struct coil__question *known = find_known_question(q, bucket);
 
     if (known == NULL) {
         ask_servers(q, bucket);
@@ -253,8 +260,6 @@ int coil__question_ask(struct coil__resolver *r, const char *host,
 
     if (q == NULL)
         return -ENOMEM;
-    for (char *c = q->host; *c != '\0'; c++)
-        *c = (char)tolower((unsigned char)*c);
     rc = find_here(q);
     if (rc < 0) {
         coil__question_release(q);

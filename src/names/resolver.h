@@ -65,6 +65,7 @@ struct coil__question {
     struct coil__resolver *resolver;
     struct coil__channel *channel; /* while a query is in progress */
     unsigned references;
+    uint32_t hash; /* of the kind and the host */
     enum coil__question_kind kind;
     bool asked; /* name servers were queried for this question */
     struct coil__answer answer;
