@@ -109,7 +109,7 @@ static void cache_or_remove(struct coil__question *q)
         forget_question(q);
         return;
     }
-    q->expires = coil__time_add(coil__loop_now(r->loop), ttl);
+    q->expires = coil__time_add(r->loop->clock_read, ttl);
     while (r->kept > r->settings.cache_entries)
         forget_question(COIL__CONTAINER(r->by_use.next, struct coil__question, in_use));
 }

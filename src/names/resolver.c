@@ -278,7 +278,7 @@ static int look_at_files(struct coil__resolver *r)
 
 int coil__resolver_prepare(struct coil__resolver *r)
 {
-    int64_t now = coil__loop_now(r->loop);
+    int64_t now = r->loop->clock_read; /* in this turn, or shortly before */
     int rc = 0;
 
     if (r->looked_at_files == COIL_NEVER || now - r->looked_at_files >= LOOK_AGAIN) {
