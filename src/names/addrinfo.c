@@ -117,13 +117,15 @@ static bool may_be_address(const char *host)
 int coil__addrinfo_of_numbers(const char *host, const char *port,
                               const struct addrinfo *hints, struct addrinfo **out)
 {
-    struct addrinfo numeric = hints != NULL ? *hints : (struct addrinfo){.ai_flags = 0};
+    bool must_be_numeric = hints != NULL && hints->ai_flags & AI_NUMERICHOST;
+    struct addrinfo numeric;
     int eai;
 
+    if (host != NULL && !must_be_numeric && !may_be_address(host))
+        return -EINPROGRESS;
     if (port != NULL && !is_number(port))
         return -EINPROGRESS;
-    if (host != NULL && !may_be_address(host) && !(numeric.ai_flags & AI_NUMERICHOST))
-        return -EINPROGRESS;
+    numeric = hints != NULL ? *hints : (struct addrinfo){.ai_flags = 0};
     if (host != NULL)
         numeric.ai_flags |= AI_NUMERICHOST;
     /*
@@ -133,8 +135,7 @@ int coil__addrinfo_of_numbers(const char *host, const char *port,
     numeric.ai_flags &= ~AI_ADDRCONFIG;
     numeric.ai_flags |= port != NULL ? AI_NUMERICSERV : 0;
     eai = coil__call_getaddrinfo(host, port, &numeric, out);
-    if (eai == EAI_NONAME && host != NULL &&
-        !(hints != NULL && hints->ai_flags & AI_NUMERICHOST))
+    if (eai == EAI_NONAME && host != NULL && !must_be_numeric)
         return -EINPROGRESS;
     return coil__errno_of_eai(eai, errno);
 }
@@ -326,32 +327,30 @@ int coil__addrinfo_fail(const char *host, struct coil__question *const questions
                      coil__channel_servers(worst->resolver->channel));
 }
 
-/*
- * Return all addresses, best first. The caller frees the addresses. Returns NULL if there
- * are none (*count is 0), or if memory ran out (*count is not 0).
- */
-static coil_address *collect_addresses(coil_loop *loop,
-                                       struct coil__question *const questions[2],
-                                       size_t *count)
+static size_t count_addresses(const struct coil__question *q)
+{
+    return q != NULL ? q->answer.count : 0;
+}
+
+/* Return a copy of all addresses, best first, or NULL if memory ran out. */
+static coil_address *
+sort_addresses(coil_loop *loop, struct coil__question *const questions[2], size_t count)
 {
     static const enum coil__question_kind order[] = {COIL__ASK_V6, COIL__ASK_V4};
-    coil_address *all;
+    coil_address *all = coil__alloc(count * sizeof *all);
+    size_t used = 0;
 
-    *count = 0;
-    for (int i = 0; i < 2; i++)
-        *count += questions[i] != NULL ? questions[i]->answer.count : 0;
-    if (*count == 0 || (all = coil__alloc(*count * sizeof *all)) == NULL)
+    if (all == NULL)
         return NULL;
-    *count = 0;
     for (int i = 0; i < 2; i++) {
         const struct coil__question *q = questions[order[i]];
+        size_t n = count_addresses(q);
 
-        if (q == NULL || q->answer.count == 0)
-            continue;
-        memcpy(all + *count, q->answer.addresses, q->answer.count * sizeof *all);
-        *count += q->answer.count;
+        if (n > 0)
+            memcpy(all + used, q->answer.addresses, n * sizeof *all);
+        used += n;
     }
-    coil__addresses_sort(loop, all, *count);
+    coil__addresses_sort(loop, all, count);
     return all;
 }
 
@@ -407,19 +406,38 @@ static int name_first(struct addrinfo *list, const char *host,
     return list->ai_canonname != NULL ? 0 : coil__failed(-ENOMEM);
 }
 
+/* Make a list of all addresses, best first. A single address needs no sorting. */
+static int make_sorted_list(coil_loop *loop, struct coil__question *const questions[2],
+                            const struct addrinfo *template, int flags,
+                            struct addrinfo **out)
+{
+    size_t v4 = count_addresses(questions[COIL__ASK_V4]);
+    size_t v6 = count_addresses(questions[COIL__ASK_V6]);
+    coil_address *all;
+    int rc;
+
+    if (v4 + v6 == 1)
+        return make_list(
+            questions[v4 == 1 ? COIL__ASK_V4 : COIL__ASK_V6]->answer.addresses, 1,
+            template, flags, out);
+    all = sort_addresses(loop, questions, v4 + v6);
+    if (all == NULL)
+        return coil__failed(-ENOMEM);
+    rc = make_list(all, v4 + v6, template, flags, out);
+    coil__free(all);
+    return rc;
+}
+
 static int answer_with_list(coil_loop *loop, const char *host,
                             struct coil__question *const questions[2],
                             const struct addrinfo *template, int flags,
                             struct addrinfo **out)
 {
-    size_t count;
-    coil_address *all = collect_addresses(loop, questions, &count);
     int rc;
 
-    if (all == NULL)
-        return count != 0 ? coil__failed(-ENOMEM) : coil__addrinfo_fail(host, questions);
-    rc = make_list(all, count, template, flags, out);
-    coil__free(all);
+    if (count_addresses(questions[0]) + count_addresses(questions[1]) == 0)
+        return coil__addrinfo_fail(host, questions);
+    rc = make_sorted_list(loop, questions, template, flags, out);
     if (rc == 0 && flags & AI_CANONNAME) {
         rc = name_first(*out, host, questions);
         if (rc < 0) {
@@ -438,7 +456,8 @@ static bool ends_in(const char *text, const char *end)
 
     if (n > 0 && text[n - 1] == '.')
         n--;
-    return n > length && strncasecmp(text + n - length, end, length) == 0;
+    return n > length && text[n - length] == *end &&
+           strncasecmp(text + n - length, end, length) == 0;
 }
 
 bool coil__addrinfo_suits_questions(const struct coil__resolver *r, const char *host,
@@ -489,7 +508,7 @@ static int look_up_by_questions(struct coil__resolver *r, const char *host,
         rc = wait_for_both(&both);
     rc = rc < 0 ? fail_look_up(rc, host, port)
                 : answer_with_list(r->loop, host, both.questions, template.entries, flags,
-                                out);
+                                   out);
     finish_both(&both);
     coil__addrinfo_template_finish(&template);
     return rc;
