@@ -439,7 +439,8 @@ static void answered(void *arg, int status, int timeouts, unsigned char *data, i
 {
     struct coil__question *q = arg;
     struct coil__channel *channel = q->channel;
-    struct coil__answer answer = {.rc = 0};
+    struct coil__answer answer = {.room = q->answer.room,
+                                  .room_bytes = q->answer.room_bytes};
 
     (void)timeouts;
     /* If the loop is closing, end the question without calling its listeners. */

@@ -286,18 +286,6 @@ static bool add_address(struct coil__answer *answer, enum coil__question_kind ki
     return true;
 }
 
-/* Allocate memory for n addresses and, behind them, for the name. */
-static int create_answer(struct coil__answer *answer, size_t n, const char *name)
-{
-    size_t name_bytes = strlen(name) + 1;
-
-    answer->addresses = coil__alloc(n * sizeof *answer->addresses + name_bytes);
-    if (answer->addresses == NULL)
-        return ARES_ENOMEM;
-    answer->name = memcpy(answer->addresses + n, name, name_bytes);
-    return ARES_SUCCESS;
-}
-
 static int add_addresses(struct reading *r, enum coil__question_kind kind,
                          struct coil__answer *answer)
 {
@@ -311,10 +299,10 @@ static int add_addresses(struct reading *r, enum coil__question_kind kind,
     if (r->left == 0)
         return ARES_ENODATA;
     status = expand_name(r, name);
-    if (status == ARES_SUCCESS)
-        status = create_answer(answer, r->left < most ? r->left : most, name);
     if (status != ARES_SUCCESS)
         return status;
+    if (coil__answer_reserve(answer, r->left < most ? r->left : most, name) < 0)
+        return ARES_ENOMEM;
     while ((status = find_record(r, types[kind], &record)) == ARES_SUCCESS)
         if (!add_address(answer, kind, &record))
             return ARES_EBADRESP;
@@ -339,8 +327,8 @@ int coil__dns_parse(enum coil__question_kind kind, const unsigned char *data, in
         status = add_addresses(&r, kind, answer);
     answer->ttl_ns = COIL_SEC((int64_t)r.ttl);
     if (status != ARES_SUCCESS) {
-        coil__free(answer->addresses);
-        *answer = (struct coil__answer){.rc = 0};
+        coil__answer_finish(answer);
+        answer->ttl_ns = 0;
     }
     return status;
 }

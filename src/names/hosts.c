@@ -222,14 +222,10 @@ static bool parse_address(const char *text, enum coil__question_kind kind,
 static int fill_answer(const struct entry *entries, size_t n,
                        enum coil__question_kind kind, struct coil__answer *answer)
 {
-    size_t name_bytes = strlen(entries->proper) + 1;
-
     answer->rc = -ENOENT;
     answer->why = "the hosts file has no address of this kind";
-    answer->addresses = coil__alloc(n * sizeof *answer->addresses + name_bytes);
-    if (answer->addresses == NULL)
+    if (coil__answer_reserve(answer, n, entries->proper) < 0)
         return -ENOMEM;
-    answer->name = memcpy(answer->addresses + n, entries->proper, name_bytes);
     for (size_t i = 0; i < n; i++)
         if (parse_address(entries[i].address, kind, &answer->addresses[answer->count]))
             answer->count++;

@@ -22,6 +22,14 @@
 
 #define LONGEST COIL_SEC(24 * 3600)
 
+/*
+ * A question whose host and answer are short has this size, which suffices for one
+ * address and two names of 36 bytes. Up to SPARE_MAX of them are kept for new questions.
+ */
+#define SMALL_BYTES 392
+#define SPARE_MAX 128
+#define ALIGNMENT _Alignof(coil_address)
+
 /* ---- the table --------------------------------------------------------------------- */
 
 static struct coil__list *bucket_of(const struct coil__question *q)
@@ -31,10 +39,27 @@ static struct coil__list *bucket_of(const struct coil__question *q)
 
 void coil__question_release(struct coil__question *q)
 {
+    struct coil__resolver *r;
+
     if (q == NULL || --q->references > 0)
         return;
-    coil__free(q->answer.addresses);
-    coil__free(q);
+    coil__answer_finish(&q->answer);
+    r = q->resolver;
+    if (!q->is_small || r->spare_count == SPARE_MAX) {
+        coil__free(q);
+        return;
+    }
+    coil__list_push(r->spare.next, &q->in_use); /* the first one is reused first */
+    r->spare_count++;
+}
+
+void coil__questions_trim(struct coil__resolver *r)
+{
+    struct coil__list *link;
+
+    while ((link = coil__list_pop(&r->spare)) != NULL)
+        coil__free(COIL__CONTAINER(link, struct coil__question, in_use));
+    r->spare_count = 0;
 }
 
 /*
@@ -94,6 +119,27 @@ static struct coil__question *find_known_question(const struct coil__question *a
 
 /* ---- answers ----------------------------------------------------------------------- */
 
+int coil__answer_reserve(struct coil__answer *answer, size_t n, const char *name)
+{
+    size_t name_bytes = strlen(name) + 1;
+    size_t bytes = n * sizeof *answer->addresses + name_bytes;
+
+    answer->addresses = bytes <= answer->room_bytes ? answer->room : coil__alloc(bytes);
+    if (answer->addresses == NULL)
+        return -ENOMEM;
+    answer->name = memcpy(answer->addresses + n, name, name_bytes);
+    return 0;
+}
+
+void coil__answer_finish(struct coil__answer *answer)
+{
+    if (answer->addresses != answer->room)
+        coil__free(answer->addresses);
+    answer->addresses = NULL;
+    answer->name = NULL;
+    answer->count = 0;
+}
+
 /*
  * Set the time at which the cached answer expires, or remove the question from the table
  * if its answer must not be cached.
@@ -134,11 +180,40 @@ void coil__question_answer(struct coil__question *q, const struct coil__answer *
 
 /* ---- asking ------------------------------------------------------------------------ */
 
+/*
+ * Allocate a question for a host of n bytes. All members are zero. A small question has
+ * room for a short answer behind the host.
+ */
+static struct coil__question *alloc_question(struct coil__resolver *r, size_t n)
+{
+    size_t bytes = sizeof(struct coil__question) + n + 1;
+    size_t begin = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    bool is_small = begin <= SMALL_BYTES;
+    struct coil__list *spare = is_small ? coil__list_pop(&r->spare) : NULL;
+    struct coil__question *q;
+
+    if (spare != NULL) {
+        q = COIL__CONTAINER(spare, struct coil__question, in_use);
+        r->spare_count--;
+    } else {
+        q = coil__alloc(is_small ? SMALL_BYTES : bytes);
+    }
+    if (q == NULL)
+        return NULL;
+    memset(q, 0, sizeof *q);
+    q->is_small = is_small;
+    if (is_small) {
+        q->answer.room = (char *)q + begin;
+        q->answer.room_bytes = SMALL_BYTES - begin;
+    }
+    return q;
+}
+
 static struct coil__question *create_question(struct coil__resolver *r, const char *host,
                                               enum coil__question_kind kind)
 {
     size_t n = strlen(host);
-    struct coil__question *q = coil__alloc_zeroed(sizeof *q + n + 1);
+    struct coil__question *q = alloc_question(r, n);
 
     if (q == NULL)
         return NULL;
@@ -156,6 +231,7 @@ static struct coil__question *create_question(struct coil__resolver *r, const ch
         q->host[i] = (char)c;
         q->hash = (q->hash ^ c) * 16777619u;
     }
+    q->host[n] = '\0';
     return q;
 }
 
@@ -185,17 +261,22 @@ static bool is_loopback(const coil_address *address)
 static int answer_localhost(enum coil__question_kind kind, struct coil__answer *answer)
 {
     coil_address *address;
+    int rc;
 
     for (size_t i = 0; i < answer->count; i++)
         if (!is_loopback(&answer->addresses[i]))
             answer->rc = -EINPROGRESS;
     if (answer->rc != -EINPROGRESS)
         return 0;
-    coil__free(answer->addresses);
-    address = coil__alloc_zeroed(sizeof *address);
-    *answer = (struct coil__answer){.addresses = address, .count = 1};
-    if (address == NULL)
-        return -ENOMEM;
+    coil__answer_finish(answer);
+    rc = coil__answer_reserve(answer, 1, "");
+    if (rc < 0)
+        return rc;
+    answer->rc = 0;
+    answer->name = NULL;
+    answer->count = 1;
+    address = answer->addresses;
+    *address = (coil_address){.length = 0};
     if (kind == COIL__ASK_V4) {
         address->length = sizeof address->v4;
         address->v4.sin_family = AF_INET;

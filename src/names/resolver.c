@@ -171,6 +171,7 @@ static void close_resolver(coil_loop *loop)
     coil__questions_forget(r);
     coil__channel_destroy(r->channel);
     coil__channels_destroy_retired(r);
+    coil__questions_trim(r);
     coil__hosts_destroy(r->hosts);
     finish_settings(&r->settings);
     coil__free(r);
@@ -191,6 +192,7 @@ static int create_resolver(coil_loop *loop, struct coil__resolver **out)
     for (size_t i = 0; i < COIL__QUESTION_BUCKETS; i++)
         coil__list_init(&r->table[i]);
     coil__list_init(&r->by_use);
+    coil__list_init(&r->spare);
     coil__list_init(&r->retired);
     r->loop = loop;
     r->looked_at_files = COIL_NEVER;
@@ -233,8 +235,10 @@ void coil_resolver_flush(void)
 {
     struct coil__resolver *r;
 
-    if (coil__resolver_get(&r, "coil_resolver_flush") == 0)
-        coil__questions_forget(r);
+    if (coil__resolver_get(&r, "coil_resolver_flush") < 0)
+        return;
+    coil__questions_forget(r);
+    coil__questions_trim(r);
 }
 
 const char *coil_resolver_name(void)

@@ -41,10 +41,21 @@ struct coil__answer {
     int rc;
     int64_t ttl_ns;          /* time to live */
     const char *why;         /* reason of a failure: a static string */
-    coil_address *addresses; /* without ports; from coil__alloc(), or NULL */
+    coil_address *addresses; /* without ports; from coil__answer_reserve(), or NULL */
     size_t count;
     const char *name; /* canonical name, in the same memory as the addresses; or NULL */
+    void *room;       /* memory for a short answer, which is in the question; or NULL */
+    size_t room_bytes;
 };
+
+/*
+ * Reserve memory for n addresses and, after them, for a copy of the name. The memory is
+ * the answer's room if it suffices. Returns 0 or -ENOMEM.
+ */
+int coil__answer_reserve(struct coil__answer *answer, size_t n, const char *name);
+
+/* Free the addresses and the name. */
+void coil__answer_finish(struct coil__answer *answer);
 
 /* The progress of a question's search: see channel_cares.c. */
 struct coil__search_state {
@@ -60,14 +71,16 @@ struct coil__search_state {
  */
 struct coil__question {
     struct coil__list in_table; /* resolver.table[] */
-    struct coil__list in_use;   /* in channel.line; once answered, in resolver.by_use */
+    /* in channel.line, in resolver.by_use (if answered), or in .spare (if released) */
+    struct coil__list in_use;
     struct coil__list listeners;
     struct coil__resolver *resolver;
     struct coil__channel *channel; /* while a query is in progress */
     unsigned references;
     uint32_t hash; /* of the kind and the host */
     enum coil__question_kind kind;
-    bool asked; /* name servers were queried for this question */
+    bool asked;    /* name servers were queried for this question */
+    bool is_small; /* the question and its answer's room have SMALL_BYTES */
     struct coil__answer answer;
     struct coil__search_state search;
     int64_t expires;
@@ -110,6 +123,9 @@ bool coil__host_is_in(const char *host, const char *domain);
 /* Forget all answers. */
 void coil__questions_forget(struct coil__resolver *resolver);
 
+/* Free the memory of released questions, which is kept for new questions. */
+void coil__questions_trim(struct coil__resolver *resolver);
+
 /* ---- the resolver ------------------------------------------------------------------ */
 
 #define COIL__QUESTION_BUCKETS 256
@@ -130,6 +146,8 @@ struct coil__resolver {
     struct coil__list table[COIL__QUESTION_BUCKETS];
     struct coil__list by_use; /* answered questions, most recently used last */
     size_t kept;
+    struct coil__list spare; /* released questions, whose memory is reused */
+    size_t spare_count;
     /* the channel for new questions; NULL before the first question */
     struct coil__channel *channel;
     struct coil__list retired; /* replaced channels with questions in progress */
