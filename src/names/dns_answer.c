@@ -253,11 +253,11 @@ static int expand_name(const struct reading *r, char text[4 * LONGEST_NAME])
         }
         if (to != text)
             *to++ = '.';
-        for (unsigned i = 1; i <= *label; i++)
-            if (is_usual(label[i]))
-                *to++ = (char)label[i];
+        for (const unsigned char *c = label + 1; c != p; c++)
+            if (is_usual(*c))
+                *to++ = (char)*c;
             else
-                to = put_character(to, label[i]);
+                to = put_character(to, *c);
     }
     return ARES_EBADNAME;
 }
