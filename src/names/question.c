@@ -158,6 +158,10 @@ static void cache_or_remove(struct coil__question *q)
     q->expires = coil__time_add(r->loop->clock_read, ttl);
     while (r->kept > r->settings.cache_entries)
         forget_question(COIL__CONTAINER(r->by_use.next, struct coil__question, in_use));
+    /* If the cache is full, the next answer drops this one, which was not used lately. */
+    COIL__PREFETCH(r->by_use.next);
+    COIL__PREFETCH(
+        &COIL__CONTAINER(r->by_use.next, struct coil__question, in_use)->answer);
 }
 
 void coil__question_answer(struct coil__question *q, const struct coil__answer *answer)
