@@ -166,3 +166,71 @@ TEST(dns_answer_that_is_cut)
         free(copy);
     }
 }
+
+/* Parse an answer to the question n0.test that consists of aliases[] and an address. */
+static int parse_canonical_name(const unsigned char *alias, size_t n, char name[1024])
+{
+    struct coil__answer answer = {.rc = 0};
+    struct packet p;
+    int status;
+
+    begin_packet(&p, 2);
+    put_record(&p, name_of(0), TYPE_CNAME, n);
+    memcpy(p.bytes + p.n, alias, n);
+    p.n += n;
+    memcpy(p.bytes + p.n, alias, n);
+    p.n += n;
+    memcpy(p.bytes + p.n, "\0\1\0\1\0\0\0\74\0\4\300\0\2\1", 14);
+    p.n += 14;
+    status = coil__dns_parse(COIL__ASK_V4, p.bytes, (int)p.n, &answer);
+    snprintf(name, 1024, "%s", answer.name != NULL ? answer.name : "");
+    CHECK_INT(answer.count, status == ARES_SUCCESS);
+    coil__answer_finish(&answer);
+    return status;
+}
+
+TEST(dns_answer_escapes_special_characters)
+{
+    char name[1024];
+
+    CHECK_INT(
+        parse_canonical_name((const unsigned char *)"\3A_b\4a.\\$\3\0\1\377", 14, name),
+        ARES_SUCCESS);
+    CHECK_STR(name, "A_b.a\\.\\\\\\$.\\000\\001\\255");
+}
+
+/* A name of 255 bytes is the longest. (RFC 1035, 2.3.4) */
+TEST(dns_answer_limits_names)
+{
+    unsigned char longest[257];
+    char name[1024];
+
+    memset(longest, 7, sizeof longest);
+    for (size_t i = 0; i < 3; i++)
+        longest[i * 64] = 63;
+    longest[192] = 61;
+    longest[254] = 0;
+    CHECK_INT(parse_canonical_name(longest, 255, name), ARES_SUCCESS);
+    CHECK_INT(strlen(name), 4 * 250 + 3);
+    longest[192] = 62;
+    longest[254] = 7;
+    longest[255] = 0;
+    CHECK_INT(parse_canonical_name(longest, 256, name), ARES_EBADNAME);
+}
+
+/* A compression pointer must point backwards. Otherwise names could be endless. */
+TEST(dns_answer_refuses_compression_pointers_to_later_bytes)
+{
+    /* The alias begins after the header, the question, and the record up to its data. */
+    const unsigned char at = 12 + 9 + 4 + 9 + 10;
+    char name[1024];
+
+    CHECK_INT(parse_canonical_name((unsigned char[]){1, 'a', 0xc0, 12}, 4, name),
+              ARES_SUCCESS);
+    CHECK_STR(name, "a.n0.test");
+    CHECK_INT(parse_canonical_name((unsigned char[]){0xc0, at}, 2, name), ARES_EBADNAME);
+    CHECK_INT(parse_canonical_name((unsigned char[]){1, 'a', 0xc0, at}, 4, name),
+              ARES_EBADNAME);
+    CHECK_INT(parse_canonical_name((unsigned char[]){0xc0, at + 2, 0}, 3, name),
+              ARES_EBADNAME);
+}

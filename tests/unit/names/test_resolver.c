@@ -284,6 +284,53 @@ TASK_TEST(resolver_cache_has_a_maximum_size)
     name_server_stop(&server);
 }
 
+enum { HOSTS = 24 };
+
+/* Write a host of `length` bytes, such as "aaaaa.aaa.test". */
+static char *long_host(char *host, size_t length, char letter)
+{
+    for (size_t i = 0; i < length; i++)
+        host[i] = i % 40 == 39 ? '.' : letter;
+    memcpy(host + length - 5, ".test", 6);
+    return host;
+}
+
+/*
+ * Short questions with one address and all others have different memory, some of which is
+ * reused. Check that each has its own answer.
+ */
+TASK_TEST(resolver_answers_hosts_of_any_length)
+{
+    static char hosts[HOSTS][256], addresses[HOSTS][16];
+    static struct name_rule many[HOSTS];
+    struct addrinfo hints = v4, *list;
+
+    hints.ai_flags = AI_CANONNAME;
+    for (int i = 0; i < HOSTS; i++) {
+        snprintf(addresses[i], sizeof addresses[i], "192.0.2.%d", i + 1);
+        many[i] = (struct name_rule){
+            .name = long_host(hosts[i], 7 + (size_t)i * 8, (char)('a' + i)),
+            .type = 'A',
+            .address = addresses[i],
+            .filler = i % 3 == 0 ? 2 : 0,
+            .ttl = 60};
+    }
+    name_server_start(&server, many, HOSTS);
+    name_server_use(&server, &(coil_resolver_opts){.cache_entries = 7});
+    for (int i = 0; i < 4 * HOSTS; i++) {
+        int k = i * 7 % HOSTS;
+
+        CHECK_INT(coil_getaddrinfo(hosts[k], "80", &hints, &list), 0);
+        CHECK_STR(list->ai_canonname, hosts[k]);
+        CHECK(strstr(addresses_of(list), addresses[k]) != NULL);
+        CHECK((list->ai_next != NULL) == (many[k].filler > 0));
+        freeaddrinfo(list);
+        if (i == 2 * HOSTS)
+            coil_resolver_flush();
+    }
+    name_server_stop(&server);
+}
+
 /* ---- concurrent look-ups ----------------------------------------------------------- */
 
 static int look_up_task(void *arg)
