@@ -560,17 +560,23 @@ IO_TEST(leases_of_many_workers_bring_each_page_once)
     close_crawl(&crawl);
 }
 
-static void limit_memory(struct crawl *crawl, const char *bytes)
+static void run_command(struct crawl *crawl, const char *const *command, size_t count)
 {
-    const char *const command[] = {"CONFIG", "SET", "maxmemory", bytes};
     struct redis_words words = {.count = 0};
     redisReply *reply;
 
-    for (size_t i = 0; i < sizeof command / sizeof *command; i++)
+    for (size_t i = 0; i < count; i++)
         redis_words_add(&words, command[i]);
     CHECK_INT(redis_command(crawl->redis, &words, &reply), 0);
     freeReplyObject(reply);
     redis_words_finish(&words);
+}
+
+static void limit_memory(struct crawl *crawl, const char *bytes)
+{
+    const char *const words[] = {"CONFIG", "SET", "maxmemory", bytes};
+
+    run_command(crawl, words, sizeof words / sizeof *words);
 }
 
 /*
@@ -601,19 +607,13 @@ IO_TEST(lease_complete_fails_if_redis_is_full_and_can_be_repeated)
 /* Delete the bytes of all results, but not the entries that refer to them. */
 static void delete_bytes(struct crawl *crawl)
 {
-    const char *const command[] = {
+    const char *const words[] = {
         "EVAL",
         "for _, key in ipairs(redis.call('KEYS', '*:b:*')) do redis.call('DEL', key) end "
         "return 1",
         "0"};
-    struct redis_words words = {.count = 0};
-    redisReply *reply;
 
-    for (size_t i = 0; i < sizeof command / sizeof *command; i++)
-        redis_words_add(&words, command[i]);
-    CHECK_INT(redis_command(crawl->redis, &words, &reply), 0);
-    freeReplyObject(reply);
-    redis_words_finish(&words);
+    run_command(crawl, words, sizeof words / sizeof *words);
 }
 
 static int count_visit(void *visits, int64_t number, const void *bytes, size_t n)
