@@ -43,8 +43,8 @@ extern "C" {
  * After a failure, coil_last_error() has a message. Fails with -ENOENT if the name or
  * service does not exist. Fails with -EAGAIN if no name server answered, or all of them
  * failed: try again later. Also fails with -EIO for a malformed answer, -EINVAL for bad
- * hints, -EAFNOSUPPORT, -ENOMEM, or -ECANCELED; a cancelled lookup completes in the
- * background.
+ * hints, -EAFNOSUPPORT, -EMFILE, -ENFILE, -ENOMEM, or -ECANCELED; a cancelled lookup
+ * completes in the background.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_getaddrinfo(const char *host, const char *port,
                                                 const struct addrinfo *hints,

@@ -35,6 +35,7 @@
 #include "../kernel/descriptors.h"
 
 #include <ares.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,6 +63,8 @@ struct coil__channel {
     bool retired, starting;
     /* 0, or the error if the loop could not watch a socket or set a timer */
     int broken;
+    /* 0, or the error if c-ares' last socket was not opened for lack of descriptors */
+    int lack;
     char servers[256];
 };
 
@@ -156,6 +159,7 @@ static ares_socket_t open_socket(int family, int type, int protocol, void *arg)
         COIL__CALL(EMFILE, socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol));
     struct dns_socket *s;
 
+    channel->lack = fd < 0 && (errno == EMFILE || errno == ENFILE) ? -errno : 0;
     if (fd < 0)
         return ARES_SOCKET_BAD;
     s = create_socket(channel, fd);
@@ -338,8 +342,9 @@ static int errno_of(const struct coil__channel *channel, int status)
     case ARES_ENOTFOUND:
     case ARES_EBADNAME:
         return -ENOENT;
-    case ARES_ETIMEOUT:
     case ARES_ECONNREFUSED:
+        return channel->lack < 0 ? channel->lack : -EAGAIN;
+    case ARES_ETIMEOUT:
     case ARES_ESERVFAIL:
     case ARES_ENOTIMP:
     case ARES_EREFUSED:
@@ -428,7 +433,8 @@ static void finish_question(struct coil__question *q, int status,
     coil__loop_expect(channel->loop, -1);
     answer->rc = errno_of(channel, status);
     if (answer->rc < 0)
-        answer->why = phrase_of_status(status);
+        answer->why = answer->rc == channel->lack ? "there is no descriptor for a socket"
+                                                  : phrase_of_status(status);
     if (answer->rc == -ENOENT)
         answer->ttl_ns = q->search.ttl_ns;
     coil__question_answer(q, answer);

@@ -11,6 +11,7 @@
 #include "../base/fault.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
 #include <stdlib.h>
@@ -152,6 +153,8 @@ int coil__hosts_refresh(struct coil__hosts **hosts, const char *path)
     struct stat file = {.st_size = 0};
     int rc = 0;
 
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE))
+        return -errno; /* the file may exist */
     if (fd >= 0 && COIL__CALL(EIO, fstat(fd, &file)) < 0)
         file.st_size = 0;
     if (before == NULL || before->bytes != file.st_size ||

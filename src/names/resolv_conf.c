@@ -11,6 +11,7 @@
 #include "../base/fault.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,6 +130,8 @@ static int take_file(struct coil__resolv_conf *conf, const char *path, unsigned 
     size_t size = 0;
     int rc = 0;
 
+    if (file == NULL && (errno == EMFILE || errno == ENFILE))
+        return -errno; /* the file may exist */
     while (rc == 0 && file != NULL && getline(&line, &size, file) > 0)
         rc = take_line(conf, line, timeout);
     free(line);

@@ -498,6 +498,31 @@ TASK_TEST(resolver_reads_the_hosts_file)
 }
 
 /*
+ * If a file or a socket cannot be opened for lack of descriptors, nothing is known about
+ * the name, and the next look-up tries again.
+ */
+IO_TEST(resolver_reports_a_lack_of_descriptors)
+{
+    char path[] = "/tmp/coil-hosts-XXXXXX";
+    int before;
+
+    make_file(path, "192.0.2.50 listed\n");
+    begin(&(coil_resolver_opts){.hosts_file = path});
+    before = limit_descriptors(0);
+    CHECK_STR(look_up("listed", &v4), "EMFILE");
+    restore_descriptors(before);
+    CHECK_STR(look_up("listed", &v4), "192.0.2.50");
+    CHECK_STR(look_up("one.test", &v4), "192.0.2.1");
+    before = limit_descriptors(0);
+    CHECK_STR(look_up("two.test", &v4), "EMFILE");
+    CHECK(strstr(coil_error_message(coil_last_error()), "no descriptor") != NULL);
+    restore_descriptors(before);
+    CHECK_STR(look_up("two.test", &v4), "192.0.2.2");
+    unlink(path);
+    name_server_stop(&server);
+}
+
+/*
  * The hosts file may have a hundred thousand lines, to block hosts, so it is read again
  * only if it has changed.
  */
