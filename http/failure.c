@@ -3,19 +3,31 @@
 
 #include <coil/error.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #define LONGEST_URL_SHOWN 1000
 
-/* Return the errno of a failed connection. If socket() itself failed, return its errno
-   instead of ECONNREFUSED, which libcurl would report. */
+/* True if socket() failed because of a lack in this process or in the system. */
+static bool is_lack(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+/*
+ * Return the errno of a failed connection. If socket() itself failed, return its errno
+ * instead of ECONNREFUSED, which libcurl would report. A lack is returned even if another
+ * address of the host has failed otherwise, because it says nothing about the host.
+ */
 static int errno_of_connection(const coil_http_response *response)
 {
     long error = 0;
 
     if (response->socket_errno == EACCES)
         return -EACCES; /* allows_address() refused the address: see session.c */
+    if (is_lack(response->socket_errno))
+        return -response->socket_errno;
     curl_easy_getinfo(response->easy, CURLINFO_OS_ERRNO, &error);
     if (error > 0)
         return -(int)error;

@@ -243,8 +243,8 @@ static int renew(struct http_name *name)
         rc = print_entry(name, list);
         freeaddrinfo(list);
     }
-    if (rc == -ECANCELED || rc == -ENOMEM)
-        return rc; /* do not cache a cancellation or a lack of memory */
+    if (rc == -ECANCELED || rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE)
+        return rc; /* do not cache a cancellation, or a lack in this process */
     name->rc = rc;
     name->expires = coil_in(rc == 0 ? KEEP_ANSWER_NS : KEEP_FAILURE_NS);
     return rc;

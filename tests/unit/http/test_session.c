@@ -5,6 +5,7 @@
 #include "fixture.h"
 
 #include "../../harness/harness.h"
+#include "../socket/sockets.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -231,6 +232,55 @@ IO_TEST(http_session_tells_of_the_address_that_is_allowed)
     coil_listener_destroy(listener);
     CHECK_INT(coil_resolver_configure(&(coil_resolver_opts){.hosts_file = path}), 0);
     http_client_open(&client, &opts, "http", "both.test", port);
+    CHECK_INT(http_fetch(&client, "/ok"), -ECONNREFUSED);
+    http_client_close(&client);
+    unlink(path);
+}
+
+static int addresses_before_lack, limit_before;
+
+/* Let the descriptors run out before the socket for a certain address is opened. */
+static bool use_up_descriptors(const struct sockaddr *address, void *arg)
+{
+    (void)address, (void)arg;
+    if (addresses_before_lack-- == 0)
+        limit_before = limit_descriptors(0);
+    return true;
+}
+
+static int fetch_without_descriptors(struct http_client *client, int addresses_before)
+{
+    int rc;
+
+    addresses_before_lack = addresses_before;
+    rc = http_fetch(client, "/ok");
+    restore_descriptors(limit_before);
+    addresses_before_lack = -1;
+    return rc;
+}
+
+/*
+ * A lack of descriptors is reported even if another address refuses the connection. A
+ * look-up that lacked them is repeated for the next request.
+ */
+IO_TEST(http_session_reports_a_lack_of_descriptors)
+{
+    coil_http_session_opts opts = {.proxy = "", .allows_address = use_up_descriptors};
+    char path[] = "/tmp/coil-hosts-XXXXXX";
+    struct http_client client;
+    coil_listener *listener;
+    int port;
+
+    write_hosts(path, "127.0.0.1 both.test\n127.0.0.2 both.test\n");
+    CHECK_INT(coil_listen("127.0.0.1", "0", 0, &listener), 0);
+    port = coil_listener_port(listener);
+    coil_listener_destroy(listener);
+    CHECK_INT(coil_resolver_configure(&(coil_resolver_opts){.hosts_file = path}), 0);
+    http_client_open(&client, &opts, "http", "both.test", port);
+    limit_before = limit_descriptors(0);
+    CHECK_INT(fetch_without_descriptors(&client, -1), -EMFILE);
+    CHECK_INT(fetch_without_descriptors(&client, 0), -EMFILE);
+    CHECK_INT(fetch_without_descriptors(&client, 1), -EMFILE);
     CHECK_INT(http_fetch(&client, "/ok"), -ECONNREFUSED);
     http_client_close(&client);
     unlink(path);
