@@ -108,6 +108,7 @@ static void cancel_member(struct coil__runnable *runnable)
 static void fail_team(struct member *member, int rc)
 {
     struct team *team = member->team;
+    struct coil__wake wake = {NULL};
 
     pthread_mutex_lock(&team->lock);
     if (!team->failed) {
@@ -118,10 +119,10 @@ static void fail_team(struct member *member, int rc)
             struct member *other = &team->members[i];
 
             if (other != member && other->loop != NULL)
-                coil__loop_post(other->loop, &other->cancel);
+                coil__loop_post_unwoken(other->loop, &other->cancel, &wake);
         }
     }
-    pthread_mutex_unlock(&team->lock);
+    coil__unlock_and_wake(&team->lock, &wake);
 }
 
 /* ---- a main task ------------------------------------------------------------------- */
@@ -207,6 +208,7 @@ static void *thread_main(void *arg)
 {
     struct member *member = arg;
     struct team *team = member->team;
+    struct coil__wake wake = {NULL};
     char name[16];
 
     snprintf(name, sizeof name, "coil-%u", member->index);
@@ -215,10 +217,10 @@ static void *thread_main(void *arg)
     pthread_mutex_lock(&team->lock);
     team->running--;
     if (team->running == 0 && team->waiting != NULL)
-        coil__loop_post(team->waiting, &team->all_ended);
+        coil__loop_post_unwoken(team->waiting, &team->all_ended, &wake);
     else if (team->running == 0 && team->members[0].loop != NULL)
-        coil__loop_post(team->members[0].loop, &team->alone);
-    pthread_mutex_unlock(&team->lock);
+        coil__loop_post_unwoken(team->members[0].loop, &team->alone, &wake);
+    coil__unlock_and_wake(&team->lock, &wake);
     return NULL;
 }
 
