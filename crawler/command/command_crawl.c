@@ -48,6 +48,23 @@ static enum exit_status judge_run(const struct crawler *crawler, int rc)
 
 /* ---- files ------------------------------------------------------------------------- */
 
+/* True if a new crawl is to be saved. */
+static bool begins_saved(const struct options *options)
+{
+    return options->state != NULL && options->command == COMMAND_CRAWL;
+}
+
+/* Create the crawl's folder, which may also contain the reports and the cache. */
+static int make_folder(const struct options *options)
+{
+    char *message;
+    int rc = 0;
+
+    if (begins_saved(options))
+        rc = saved_crawl_make_folder(options->state, &message);
+    return rc < 0 ? notice_failure(message, rc) : 0;
+}
+
 static int read_files(struct run *run)
 {
     const struct options *options = run->options;
@@ -84,7 +101,7 @@ static int begin_saved(struct run *run)
     char *message;
     int rc = 0;
 
-    if (run->options->state != NULL && run->options->command == COMMAND_CRAWL)
+    if (begins_saved(run->options))
         rc = saved_crawl_begin(&run->saved, run->options, &message);
     return rc < 0 ? notice_failure(message, rc) : 0;
 }
@@ -160,8 +177,10 @@ enum exit_status command_crawl_with(const struct options *options,
 {
     struct run run = {.options = options, .saved = *saved};
     enum exit_status status = STATUS_FAILED;
-    int rc = read_files(&run);
+    int rc = make_folder(options);
 
+    if (rc == 0)
+        rc = read_files(&run);
     if (rc == 0)
         rc = reports_open(&run.reports, options);
     if (rc == 0)

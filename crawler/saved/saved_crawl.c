@@ -30,6 +30,16 @@ static struct store_texts texts_of(const struct text_list *list)
     return (struct store_texts){list->at, list->count};
 }
 
+int saved_crawl_make_folder(const char *folder, char **message)
+{
+    int rc = store_make_folder(folder);
+
+    *message = NULL;
+    if (rc < 0 && asprintf(message, "%s: %s", folder, strerror(-rc)) < 0)
+        *message = NULL;
+    return rc;
+}
+
 int saved_crawl_begin(struct saved_crawl *saved, const struct options *options,
                       char **message)
 {

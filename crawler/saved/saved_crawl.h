@@ -28,6 +28,13 @@ struct saved_crawl {
     char *notice;            /* message about damage that was repaired, or NULL */
 };
 
+/*
+ * Create the folder of a new crawl, if it does not exist. Other files of the crawl, for
+ * example reports, can then be created in it. Returns 0, or a negative errno and a
+ * message, which the caller frees.
+ */
+int saved_crawl_make_folder(const char *folder, char **message);
+
 /* Create the files of a new crawl with these options. Fails like store_create(). */
 int saved_crawl_begin(struct saved_crawl *saved, const struct options *options,
                       char **message);

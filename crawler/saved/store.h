@@ -120,6 +120,9 @@ struct store_batch {
     bool is_finished; /* no URL remains to be fetched */
 };
 
+/* Create the folder of a crawl, unless it exists. Returns 0 or a negative errno. */
+int store_make_folder(const char *folder);
+
 /*
  * Create the file of a new crawl, and its folder if necessary. Fails with -EEXIST if the
  * folder already contains a crawl, or with -EBUSY if another process is using the folder.

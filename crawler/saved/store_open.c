@@ -368,15 +368,18 @@ static int use_log(struct store *store)
     return store_execute(store, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL");
 }
 
+int store_make_folder(const char *folder)
+{
+    return mkdir(folder, 0777) < 0 && errno != EEXIST ? -errno : 0;
+}
+
 static int create(struct store *store, const char *folder,
                   const struct store_setup *setup)
 {
-    int rc;
+    int rc = store_make_folder(folder);
 
-    if (mkdir(folder, 0777) < 0 && errno != EEXIST) {
-        rc = -errno;
+    if (rc < 0)
         return store_fail_as(store, rc, strerror(-rc));
-    }
     rc = lock_folder(store, folder);
     if (rc == 0)
         rc = make_file(store);

@@ -374,7 +374,7 @@ def test_a_crawl_is_not_begun_where_one_is():
     with folder_for_test() as folder, Site({"/": page()}) as site:
         state = os.path.join(folder, "a", "b")
         code, _, err = run("-d", state, site.url)
-        equal((code, err), (USAGE, f"coil-crawl: {state}/crawl.db: No such file or directory\n"))
+        equal((code, err), (USAGE, f"coil-crawl: {state}: No such file or directory\n"))
         state = os.path.join(folder, "a")
         run("-d", state, site.url)
         code, _, err = run("-d", state, site.url)
@@ -414,6 +414,23 @@ def test_a_limit_of_the_size_of_files_is_reported():
             equal((kib, done.returncode in (FAILED, USAGE)), (kib, True))
             contains(done.stderr, "crawl.db: ")
         equal(run("resume", state)[0], WELL)
+
+
+def test_reports_and_other_files_can_be_in_the_new_folder():
+    with folder_for_test() as folder, Site({"/": page("/a")}, otherwise=page()) as site:
+        state = os.path.join(folder, "new")
+        options = ["-f", f"html:{state}/r.html", "-f", f"jsonl:{state}/r.jsonl", "--cache", f"{state}/cache",
+                   "--warc", f"{state}/a.warc.gz"]
+        code, _, err = run("-d", state, *options, site.url)
+        equal((code, err), (WELL, ""))
+        for name in ("crawl.db", "r.html", "r.jsonl", "cache", "a.warc.gz"):
+            assert os.path.exists(os.path.join(state, name)), name
+        # If a report cannot be written, the folder has no crawl, and the command can be repeated.
+        state = os.path.join(folder, "again")
+        code, _, err = run("-d", state, "-f", f"html:{state}/no/r.html", site.url)
+        equal(code, USAGE)
+        contains(err, "r.html: No such file or directory")
+        equal(run("-d", state, "-f", f"html:{state}/r.html", site.url)[0], WELL)
 
 
 def test_a_folder_that_cannot_be_written_is_said_and_can_be_reported():
