@@ -42,18 +42,55 @@ int crawler_save(struct crawler *crawler)
     return crawler->saving.state != NULL ? state_save_if_due(crawler->saving.state) : 0;
 }
 
-/* Start --max-tasks workers, or fewer if memory runs out after the first one. */
-static int spawn_workers(struct crawler *crawler, coil_group *group, coil_task_fn body)
-{
-    int rc = 0;
+/* The worker tasks, which are started on demand. */
+struct staff {
+    struct crawler *crawler;
+    coil_group group;
+    unsigned counts[FRONTIER_CLASSES];
+    /* a worker was started, but has not looked for a job yet */
+    bool is_starting[FRONTIER_CLASSES];
+};
 
-    for (unsigned i = 0; i < crawler->options->max_tasks && rc == 0; i++) {
-        coil_spawn_opts opts = {.name = "worker"};
-        rc = coil_group_spawn(group, body, crawler, &opts, NULL);
-        if (rc == -ENOMEM && i > 0)
-            return 0;
-    }
+static int work_on_site(void *arg)
+{
+    struct staff *staff = arg;
+
+    staff->is_starting[FRONTIER_SITE] = false;
+    return worker_run_site(staff->crawler);
+}
+
+static int work_on_external(void *arg)
+{
+    struct staff *staff = arg;
+
+    staff->is_starting[FRONTIER_EXTERNAL] = false;
+    return worker_run_external(staff->crawler);
+}
+
+static int start_worker(struct staff *staff, enum frontier_class class)
+{
+    static const coil_task_fn bodies[] = {
+        [FRONTIER_SITE] = work_on_site, [FRONTIER_EXTERNAL] = work_on_external};
+    coil_spawn_opts opts = {.name = "worker"};
+    int rc = coil_group_spawn(&staff->group, bodies[class], staff, &opts, NULL);
+
+    staff->is_starting[class] = rc == 0;
+    staff->counts[class] += rc == 0;
     return rc;
+}
+
+/*
+ * Start another worker. While a worker is starting, another one is not needed yet: a
+ * worker that takes a job calls this function again if there are more. If the worker
+ * cannot be started, the others do its work.
+ */
+static void add_worker(void *arg, enum frontier_class class)
+{
+    struct staff *staff = arg;
+
+    if (!staff->is_starting[class] && staff->counts[class] > 0 &&
+        staff->counts[class] < staff->crawler->requester.max_tasks)
+        (void)start_worker(staff, class);
 }
 
 /* Enqueue the start URLs, files and folders. If there is a saved crawl, replay it. */
@@ -77,16 +114,19 @@ static int begin_crawl(struct crawler *crawler)
 /* Fetch targets until the frontier is empty. */
 static int run_workers(struct crawler *crawler)
 {
-    coil_group group;
+    struct staff staff = {.crawler = crawler};
     int rc;
 
-    coil_group_enter(&group);
-    rc = spawn_workers(crawler, &group, worker_run_site);
+    coil_group_enter(&staff.group);
+    frontier_set_staff(&crawler->frontier, &(struct frontier_staff){add_worker, &staff});
+    rc = start_worker(&staff, FRONTIER_SITE);
     if (rc == 0 && crawler->options->external != EXTERNAL_SKIP)
-        rc = spawn_workers(crawler, &group, worker_run_external);
+        rc = start_worker(&staff, FRONTIER_EXTERNAL);
     if (rc == 0 && crawler->member != NULL)
-        rc = coil_group_spawn(&group, member_lease, crawler->member, NULL, NULL);
-    return coil_group_exit(&group, rc);
+        rc = coil_group_spawn(&staff.group, member_lease, crawler->member, NULL, NULL);
+    rc = coil_group_exit(&staff.group, rc);
+    frontier_set_staff(&crawler->frontier, &(struct frontier_staff){NULL, NULL});
+    return rc;
 }
 
 /* Crawl until the frontier is empty or --max-duration has passed. */
@@ -122,7 +162,7 @@ static unsigned split_of(const struct crawler *crawler)
 static void open_frontier(struct crawler *crawler)
 {
     const struct options *options = crawler->options;
-    unsigned tasks = options->max_tasks;
+    unsigned tasks = crawler->requester.max_tasks;
     unsigned per_host = options->per_host > 0 ? options->per_host : tasks;
     unsigned split = crawler->requester.split;
 
@@ -142,6 +182,7 @@ static void open_frontier(struct crawler *crawler)
 int crawler_open(struct crawler *crawler)
 {
     crawler->requester.split = split_of(crawler);
+    crawler->requester.max_tasks = request_count_tasks(crawler->options);
     crawler->texts.is_off = crawler->saving.state != NULL || crawler->member != NULL ||
                             crawler->saving.earlier != NULL;
     open_frontier(crawler);

@@ -246,7 +246,9 @@ int file_visit(struct page_search *pages, struct target *page, int64_t *pause_ns
         rc = read_or_search(&visiting);
     else if (!is_of_the_crawl(rc))
         visiting.failure = rc;
-    if (visiting.failure < 0)
+    if (retry_is_lack(visiting.failure))
+        rc = visiting.failure;
+    else if (visiting.failure < 0)
         rc = is_worth_a_retry(&visiting, pause_ns);
     if (rc == 0)
         target_set_state(page, TARGET_DONE);

@@ -8,6 +8,8 @@
 
 #include "../fetch/retry.h"
 
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 /*
@@ -114,4 +116,30 @@ int requeue_page(const struct visit *visit, const struct frontier_job *job,
     else if (answer->rc == 0)
         frontier_accept(host, job->target, visit->request.is_rested);
     return requeue_failed(visit->crawler, job, &retry);
+}
+
+/* ---- lack of descriptors ----------------------------------------------------------- */
+
+int requeue_allow_fewer(struct crawler *crawler, const struct frontier_job *job, int rc)
+{
+    bool is_only_job = frontier_job_count(&crawler->frontier) == 1;
+
+    if (frontier_lack(&crawler->frontier, job))
+        return is_only_job ? requester_close_idle(&crawler->requester) : 0;
+    if (crawler->result.complaint == NULL &&
+        asprintf(&crawler->result.complaint,
+                 "the crawl failed: not even one page can be fetched: %s",
+                 strerror(-rc)) < 0)
+        crawler->result.complaint = NULL;
+    return rc;
+}
+
+int requeue_after_lack(struct crawler *crawler, const struct frontier_job *job, int rc)
+{
+    int failed = requeue_allow_fewer(crawler, job, rc);
+
+    if (failed < 0)
+        return failed;
+    job->target->tries -= job->target->tries > 0;
+    return retry_at(crawler, job, coil_in(FRONTIER_LACK_NS));
 }

@@ -1,8 +1,10 @@
 /* robots_visit.c - see robots_visit.h */
 #include "robots_visit.h"
 
+#include "../fetch/retry.h"
 #include "../fetch/robots_txt.h"
 #include "process.h"
+#include "requeue.h"
 #include "save_page.h"
 
 /* Report the sitemaps of a host, but not again if its robots.txt is fetched again. */
@@ -24,6 +26,8 @@ int robots_visit(struct page_search *pages, const struct frontier_job *job)
     struct crawler *crawler = pages->crawler;
     int rc = robots_txt_get(&crawler->requester, job->host);
 
+    if (retry_is_lack(rc))
+        rc = requeue_allow_fewer(crawler, job, rc);
     frontier_begin_request(
         job->host); /* again, because robots.txt may have set a longer delay */
     if (rc == 0)

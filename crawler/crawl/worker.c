@@ -6,6 +6,7 @@
  */
 #include "worker.h"
 
+#include "../fetch/retry.h"
 #include "file_visit.h"
 #include "member.h"
 #include "page_reader.h"
@@ -90,6 +91,8 @@ static int visit_page(struct worker *worker, const struct frontier_job *job)
     struct answer answer = {.status = 0};
     int rc = request_page(&visit, job, &saved, &answer);
 
+    if (rc == 0 && retry_is_lack(answer.rc))
+        rc = requeue_after_lack(worker->crawler, job, answer.rc);
     if (rc == 0)
         rc = report_answer(&visit, &answer);
     if (rc == 0)
@@ -114,11 +117,12 @@ static int visit_file(struct worker *worker, const struct frontier_job *job)
     int64_t pause_ns;
     int rc = file_visit(&worker->pages, job->target, &pause_ns);
 
-    if (rc > 0) {
-        job->host->pace.is_troubled =
-            true; /* after an error such as EMFILE, read one file at a time */
-        return frontier_retry(frontier, job, coil_now() + pause_ns);
+    if (retry_is_lack(rc)) {
+        rc = requeue_after_lack(worker->crawler, job, rc);
+        return rc < 0 ? rc : 0;
     }
+    if (rc > 0)
+        return frontier_retry(frontier, job, coil_now() + pause_ns);
     if (rc == 0)
         frontier_done(frontier, job);
     return rc;

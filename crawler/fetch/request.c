@@ -10,8 +10,10 @@
 #include <coil/task.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static bool is_trusted_as_start(const struct requester *requester, const char *origin)
 {
@@ -256,6 +258,42 @@ int request_answer(struct requester *requester, const struct target *page,
     return rc;
 }
 
+/* ---- descriptors ------------------------------------------------------------------- */
+
+/*
+ * Number of descriptors for everything except connections: libcurl (4), DNS, local files,
+ * --status.
+ */
+#define OTHER_DESCRIPTORS 8
+
+static rlim_t count_descriptors(rlim_t limit)
+{
+    rlim_t count = 0;
+
+    for (int fd = 0; (rlim_t)fd < limit; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+/*
+ * Each connection needs a descriptor, even while it is idle, so each class gets half of
+ * the descriptors. Usually there are more than enough.
+ */
+unsigned request_count_tasks(const struct options *options)
+{
+    unsigned tasks = options->max_tasks;
+    struct rlimit limit;
+    rlim_t used;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur / 3 >= tasks)
+        return tasks;
+    used = count_descriptors(limit.rlim_cur) + OTHER_DESCRIPTORS;
+    if (used + 2 >= limit.rlim_cur)
+        return 1;
+    return (limit.rlim_cur - used) / 2 < tasks ? (unsigned)(limit.rlim_cur - used) / 2
+                                               : tasks;
+}
+
 /* ---- sessions ---------------------------------------------------------------------- */
 
 /*
@@ -276,7 +314,7 @@ int requester_open(struct requester *requester)
                                    .ca_file = options->ca_file,
                                    .insecure = options->insecure,
                                    .cookies = options->cookies,
-                                   .max_connections = options->max_tasks};
+                                   .max_connections = requester->max_tasks};
     int rc = coil_http_session_create(&opts, &requester->sessions[FRONTIER_SITE]);
 
     if (rc < 0)
@@ -292,4 +330,12 @@ void requester_close(struct requester *requester)
         coil_http_session_destroy(requester->sessions[class]);
         requester->sessions[class] = NULL;
     }
+}
+
+int requester_close_idle(struct requester *requester)
+{
+    if (requester->options->cookies) /* a new session would not have them */
+        return 0;
+    requester_close(requester);
+    return requester_open(requester);
 }

@@ -12,10 +12,17 @@
 /* Data shared by all requests of a crawl. */
 struct requester {
     const struct options *options;
-    struct warc *warc; /* archive of all requests and answers; or NULL */
-    unsigned split;    /* number of processes that share each host's limits */
+    struct warc *warc;  /* archive of all requests and answers; or NULL */
+    unsigned split;     /* number of processes that share each host's limits */
+    unsigned max_tasks; /* concurrent requests of each class */
     coil_http_session *sessions[FRONTIER_CLASSES];
 };
+
+/*
+ * Return how many requests of each class may be sent at the same time: --max-tasks, or
+ * fewer if the process cannot open enough descriptors.
+ */
+unsigned request_count_tasks(const struct options *options);
 
 /*
  * Open the sessions. Returns 0 or -ENOMEM. requester_close() must be called even after an
@@ -23,6 +30,12 @@ struct requester {
  */
 int requester_open(struct requester *requester);
 void requester_close(struct requester *requester);
+
+/*
+ * Close all idle connections by opening new sessions, except with --cookies. No request
+ * may be in progress. Returns 0 or -ENOMEM.
+ */
+int requester_close_idle(struct requester *requester);
 
 /*
  * Set host->headers to the headers that the user specified for this host and, if it is

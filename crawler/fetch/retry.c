@@ -57,6 +57,11 @@ int64_t retry_after_header(const char *header, int64_t now)
     return COIL_SEC(seconds < LONGEST_S ? seconds : LONGEST_S);
 }
 
+bool retry_is_lack(int rc)
+{
+    return rc == -EMFILE || rc == -ENFILE || rc == -ENOBUFS;
+}
+
 /* True if the error of a request may be temporary. */
 static bool is_temporary_failure(int rc)
 {
@@ -67,8 +72,6 @@ static bool is_temporary_failure(int rc)
     case -EHOSTUNREACH:
     case -ENETUNREACH:
     case -ENODATA:
-    case -EMFILE:
-    case -ENFILE:
     case -EAGAIN: /* temporary failure in name resolution */
         return true;
     default:

@@ -6,6 +6,13 @@
 
 #include "answer.h"
 
+/*
+ * True if a request or the reading of a file failed because this process, or the system,
+ * has too many open descriptors or too little memory for buffers. Such a failure says
+ * nothing about the page. ENOMEM is not included, because it always ends the crawl.
+ */
+bool retry_is_lack(int rc);
+
 struct retry {
     bool again;       /* try again: the failure may be temporary */
     bool is_refusal;  /* the server asks the crawler to slow down */

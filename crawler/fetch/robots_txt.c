@@ -256,6 +256,14 @@ static bool is_refused_again(struct requester *requester, struct host *host,
     return true;
 }
 
+/* Request the robots.txt again later, because this process lacked descriptors. */
+static int request_again(struct host *host, int rc)
+{
+    host->robots.state = ROBOTS_WANTED;
+    frontier_pause(host, coil_in(FRONTIER_LACK_NS));
+    return rc;
+}
+
 static int conclude(struct requester *requester, struct host *host,
                     const struct answer *answer, bool is_of_host)
 {
@@ -294,7 +302,9 @@ int robots_txt_get(struct requester *requester, struct host *host)
     host->robots.is_rested = frontier_begin_request(host);
     host->robots.asked_ns = coil_now();
     rc = get_rules(requester, host, &answer, &is_of_host);
-    if (rc == 0)
+    if (rc == 0 && retry_is_lack(answer.rc))
+        rc = request_again(host, answer.rc);
+    else if (rc == 0)
         rc = conclude(requester, host, &answer, is_of_host);
     answer_finish(&answer);
     return rc;

@@ -12,7 +12,8 @@
  * status of 400 to 499 allows everything. After a status of 500 or more, or without an
  * answer, no page may be fetched, and host->robots.failure is set. Exception: the pages
  * of a host that cannot be reached are requested, to report the error for each of them.
- * Fails only with errors that end the crawl: -ECANCELED and -ENOMEM.
+ * Fails with errors that end the crawl: -ECANCELED and -ENOMEM. Also fails if
+ * retry_is_lack(); the state is ROBOTS_WANTED then.
  */
 COIL_SUSPENDS int robots_txt_get(struct requester *requester, struct host *host);
 

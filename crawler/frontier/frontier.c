@@ -9,7 +9,8 @@
  *   3. The timer is set to the earliest time in `delays`.
  *   4. While a job is available and a worker of its class is idle, at least one worker is
  *      being woken. Code that makes a job available wakes one worker. A worker that takes
- *      a job wakes another one if more jobs are available.
+ *      a job wakes another one if more jobs are available. If no worker is idle, another
+ *      one is started.
  *
  * Start reading at frontier_take() and take_job().
  */
@@ -310,8 +311,7 @@ static void take_from(struct frontier *frontier, struct host *host,
 static int take_job(struct frontier *frontier, enum frontier_class class,
                     struct frontier_job *job)
 {
-    while (frontier->ready[class].first != NULL &&
-           frontier->in_flight[class] < frontier->options.limits[class]) {
+    while (frontier->ready[class].first != NULL && frontier_has_room(frontier, class)) {
         struct host *host = frontier_first_ready(frontier, class);
         int rc;
         if (host->pace.next_ns <= coil_now() &&
@@ -331,11 +331,11 @@ static int take_job(struct frontier *frontier, enum frontier_class class,
 
 static int wait_idle(struct frontier *frontier, enum frontier_class class)
 {
-    struct frontier_idle idle = {.next = frontier->idle, .class = class};
+    struct frontier_idle idle = {.next = frontier->workers.idle, .class = class};
     int rc;
 
     coil_event_init(&idle.event);
-    frontier->idle = &idle;
+    frontier->workers.idle = &idle;
     rc = coil_event_wait(&idle.event);
     frontier_forget_idle(frontier, &idle);
     if (rc < 0 && coil_event_is_set(&idle.event))
@@ -369,6 +369,48 @@ int frontier_take(struct frontier *frontier, enum frontier_class class,
     }
 }
 
+/* Lower the limit of a class to `limit`, but not below 1. */
+static void lower_limit(struct frontier *frontier, enum frontier_class class,
+                        unsigned limit)
+{
+    if (limit == 0)
+        limit = 1;
+    if (limit < frontier->workers.limits[class])
+        frontier->workers.limits[class] = limit;
+}
+
+/*
+ * If the job is the only one of its class, the other class has the descriptors, and is
+ * limited instead.
+ */
+bool frontier_lack(struct frontier *frontier, const struct frontier_job *job)
+{
+    enum frontier_class class = job->host->class;
+    enum frontier_class other =
+        class == FRONTIER_SITE ? FRONTIER_EXTERNAL : FRONTIER_SITE;
+
+    if (frontier_job_count(frontier) == 1)
+        return ++frontier->workers.lacks < FRONTIER_LACKS;
+    if (frontier->in_flight[class] > 1)
+        lower_limit(frontier, class, frontier->in_flight[class] - 1);
+    else
+        lower_limit(frontier, other, frontier->in_flight[other] - 1);
+    return true;
+}
+
+/* After each REGAIN targets that are finished, raise the limits that were lowered. */
+#define REGAIN 100
+
+static void raise_limits(struct frontier *frontier)
+{
+    frontier->workers.lacks = 0;
+    if (frontier->through % REGAIN != 0)
+        return;
+    for (int class = 0; class < FRONTIER_CLASSES; class ++)
+        frontier->workers.limits[class] +=
+            frontier->workers.limits[class] < frontier->options.limits[class];
+}
+
 /*
  * End the job, and list its host if the host may get another request now. If no target is
  * queued or in progress, wake all workers: the crawl continues with the next depth, or is
@@ -393,7 +435,10 @@ void frontier_done(struct frontier *frontier, const struct frontier_job *job)
 {
     const struct frontier_above *above = frontier->options.above;
 
-    frontier->through += job->target != NULL;
+    if (job->target != NULL) {
+        frontier->through++;
+        raise_limits(frontier);
+    }
     if (above != NULL && job->target != NULL)
         above->complete(above->arg, job);
     end_job(frontier, job);
@@ -483,9 +528,16 @@ void frontier_init(struct frontier *frontier, const struct frontier_options *opt
 {
     *frontier =
         (struct frontier){.options = *options, .later.queue.all.cold = options->cold};
-    for (int class = 0; class < FRONTIER_CLASSES; class ++)
+    for (int class = 0; class < FRONTIER_CLASSES; class ++) {
         frontier->ready[class].end = &frontier->ready[class].first;
+        frontier->workers.limits[class] = options->limits[class];
+    }
     coil_timer_init(&frontier->delays.timer, on_time, frontier);
+}
+
+void frontier_set_staff(struct frontier *frontier, const struct frontier_staff *staff)
+{
+    frontier->workers.staff = *staff;
 }
 
 void frontier_finish(struct frontier *frontier)

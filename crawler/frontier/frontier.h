@@ -96,6 +96,15 @@ struct frontier_job {
     struct target *target; /* NULL: fetch the host's robots.txt */
 };
 
+/*
+ * Starts workers on demand: add() is called when a job is available, but no worker of its
+ * class is waiting. add() must not suspend, and does nothing if all workers are running.
+ */
+struct frontier_staff {
+    void (*add)(void *arg, enum frontier_class class);
+    void *arg;
+};
+
 /* The coordinator of a shared crawl. Its functions must not suspend. */
 struct frontier_above {
     /*
@@ -141,6 +150,14 @@ struct delays {
     coil_timer timer;        /* expires at the earliest time in both schedules */
 };
 
+/* The workers, and how many of them may have a job. */
+struct frontier_workers {
+    struct frontier_idle *idle;
+    struct frontier_staff staff;
+    unsigned limits[FRONTIER_CLASSES]; /* options.limits, or less after frontier_lack() */
+    unsigned lacks; /* how often in a row the only job lacked descriptors */
+};
+
 struct frontier {
     struct frontier_options options;
     struct table hosts;
@@ -150,17 +167,23 @@ struct frontier {
     size_t through; /* number of finished targets */
     struct later_depths later;
     struct delays delays;
-    struct frontier_idle *idle;
+    struct frontier_workers workers;
     int failure;
     bool closed;
     bool notes_only; /* do not queue added targets: see frontier_note_only() */
 };
 
-/* Return true if a worker of the class is waiting for a job. */
-bool frontier_has_idle(const struct frontier *frontier, enum frontier_class class);
+/* Return true if the limit allows another job of the class. */
+bool frontier_has_room(const struct frontier *frontier, enum frontier_class class);
 
 /* Initialize an empty frontier. The thread must have a loop. */
 void frontier_init(struct frontier *frontier, const struct frontier_options *options);
+
+/*
+ * Start workers on demand from now on. If staff->add is NULL, which is the default, the
+ * caller starts them.
+ */
+void frontier_set_staff(struct frontier *frontier, const struct frontier_staff *staff);
 
 /* Free the frontier. No worker may be waiting in frontier_take(). */
 void frontier_finish(struct frontier *frontier);
@@ -213,6 +236,17 @@ int frontier_retry(struct frontier *frontier, const struct frontier_job *job,
  * 0 or -ENOMEM.
  */
 int frontier_test(struct frontier *frontier, const struct frontier_job *job);
+
+/* How long to wait before a job is tried again that failed for lack of descriptors. */
+#define FRONTIER_LACK_NS COIL_MSEC(200)
+
+/*
+ * Record that the job failed because this process lacks descriptors, and allow fewer
+ * concurrent jobs. Call this before the job is ended. Returns true if the job can be
+ * tried again, or false if even a single job has failed FRONTIER_LACKS times.
+ */
+bool frontier_lack(struct frontier *frontier, const struct frontier_job *job);
+#define FRONTIER_LACKS 10
 
 /*
  * Record that a request to the host is sent now: start the host's delay, and take a token

@@ -13,43 +13,44 @@
 
 /* ---- idle workers ------------------------------------------------------------------ */
 
+bool frontier_has_room(const struct frontier *frontier, enum frontier_class class)
+{
+    return frontier->in_flight[class] < frontier->workers.limits[class];
+}
+
 void frontier_wake_one(struct frontier *frontier, enum frontier_class class)
 {
-    for (struct frontier_idle **at = &frontier->idle; *at != NULL; at = &(*at)->next)
+    const struct frontier_staff *staff = &frontier->workers.staff;
+
+    for (struct frontier_idle **at = &frontier->workers.idle; *at != NULL;
+         at = &(*at)->next)
         if ((*at)->class == class) {
             struct frontier_idle *idle = *at;
             *at = idle->next;
             coil_event_set(&idle->event);
             return;
         }
+    if (staff->add != NULL && frontier_has_room(frontier, class))
+        staff->add(staff->arg, class);
 }
 
 void frontier_wake_all(struct frontier *frontier)
 {
-    struct frontier_idle *idle = frontier->idle;
+    struct frontier_idle *idle = frontier->workers.idle;
 
-    frontier->idle = NULL;
+    frontier->workers.idle = NULL;
     for (; idle != NULL; idle = idle->next)
         coil_event_set(&idle->event);
 }
 
 void frontier_forget_idle(struct frontier *frontier, struct frontier_idle *idle)
 {
-    struct frontier_idle **at = &frontier->idle;
+    struct frontier_idle **at = &frontier->workers.idle;
 
     while (*at != NULL && *at != idle)
         at = &(*at)->next;
     if (*at != NULL)
         *at = idle->next;
-}
-
-bool frontier_has_idle(const struct frontier *frontier, enum frontier_class class)
-{
-    const struct frontier_idle *idle = frontier->idle;
-
-    while (idle != NULL && idle->class != class)
-        idle = idle->next;
-    return idle != NULL;
 }
 
 /* ---- hosts ------------------------------------------------------------------------- */

@@ -17,6 +17,7 @@ struct frontier_idle {
     enum frontier_class class;
 };
 
+/* Wake a waiting worker of the class. If there is none, start another worker. */
 void frontier_wake_one(struct frontier *frontier, enum frontier_class class);
 
 void frontier_wake_all(struct frontier *frontier);

@@ -263,7 +263,7 @@ bool shared_has_room(const struct shared *shared, enum frontier_class class)
         return false;
     return shared->at_work[class] < shared->options.ahead ||
            (shared->active.count < LEASES_MOST &&
-            frontier_has_idle(shared->options.frontier, class));
+            frontier_has_room(shared->options.frontier, class));
 }
 
 static int wait_for_room(struct shared *shared, enum frontier_class class)

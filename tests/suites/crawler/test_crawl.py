@@ -19,7 +19,7 @@ import threading
 import time
 
 from check import Skip, contains, equal, run_tests
-from crawling import (BROKEN, INTERRUPTED, NOTHING, PATIENCE, PROGRAM, USAGE, WELL, preloadable, run,
+from crawling import (BROKEN, FAILED, INTERRUPTED, NOTHING, PATIENCE, PROGRAM, USAGE, WELL, preloadable, run,
                       started, wait_until)
 from server import CLOSE, NOT_FOUND, Server, Site, cut, hang_up, html, page, redirect, response, slow, status
 
@@ -1716,15 +1716,60 @@ def test_max_tasks():
     equal(len(result.site.requests), 31)
 
 
-def test_few_descriptors_break_no_link():
-    def limit():
-        resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))
+def limited_to(descriptors):
+    return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
 
-    names = [f"/{n}" for n in range(100)]
-    with Site({"/": page(*names), **{n: slow(0.01, page()) for n in names}}) as site:
-        code, out, err = run("-f", "jsonl:-", "--max-tasks", "100", site.url, preexec_fn=limit)
-    equal((code, err), (WELL, ""))
-    equal(json.loads(out.splitlines()[-1])["verdicts"]["ok"], 101)
+
+def test_few_descriptors_break_no_link():
+    """With few descriptors, coil-crawl uses fewer connections, and closes idle ones. Looking up localhost, fetching
+    robots.txt and requests to other sites may lack descriptors, too."""
+    names = [f"/{n}" for n in range(30)]
+    with Site({"/x": page()}, host="127.0.0.2") as other, Site({}) as site:
+        local = f"http://localhost:{site.port}"
+        site.answers = {"/": page(*names, *(local + n for n in names), other.url + "x"),
+                        **{n: slow(0.005, page()) for n in names}}
+        for descriptors in (12, 14, 20, 40):
+            code, out, err = run("-f", "jsonl:-", "--max-tasks", "100", site.url,
+                                 preexec_fn=limited_to(descriptors))
+            equal((descriptors, code, err), (descriptors, WELL, ""))
+            equal(json.loads(out.splitlines()[-1])["verdicts"]["ok"], 62)
+
+
+def test_too_few_descriptors_end_the_crawl_and_lose_nothing():
+    """If not even one connection is possible, no link is reported as broken, and a saved crawl can be resumed."""
+    names = [f"/{n}" for n in range(30)]
+    with Site({"/": page(*names)}, otherwise=page()) as site, tempfile.TemporaryDirectory() as folder:
+        messages = ""
+        for descriptors in range(6, 16):
+            state = os.path.join(folder, str(descriptors))
+            code, out, err = run("-d", state, "-f", "jsonl:-", site.url, preexec_fn=limited_to(descriptors))
+            messages += err
+            verdicts = {record["verdict"] for record in map(json.loads, out.splitlines())
+                        if record["type"] == "verdict"}
+            assert verdicts <= {"ok", "unchecked"}, verdicts
+            if code == WELL:
+                equal(verdicts, {"ok"})
+            else:
+                contains(err, "Too many open files" if code == FAILED else state)
+            if code == FAILED and os.path.exists(os.path.join(state, "crawl.db")):
+                code, out, err = run("resume", state, "-f", "jsonl:-")
+                equal((code, json.loads(out.splitlines()[-1])["verdicts"]["ok"]), (WELL, 31))
+        contains(messages, "not even one page can be fetched: Too many open files")
+        equal(code, WELL)
+
+
+def test_workers_are_started_on_demand():
+    """A large --max-tasks costs nothing if there is little to do."""
+    peaks = []
+    for tasks in ("10", "100000"):
+        with Site({"/": page("/a", "/b")}, otherwise=page()) as site:
+            with started("--max-tasks", tasks, site.url) as process:
+                process.stdout.read()
+                _, status_, usage = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status_)
+            peaks.append(usage.ru_maxrss)
+            equal(process.returncode, WELL)
+    assert peaks[1] < peaks[0] + 20000, peaks
 
 
 def test_interrupt():

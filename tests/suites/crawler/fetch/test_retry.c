@@ -62,9 +62,8 @@ TEST(retry_of_statuses)
 
 TEST(retry_of_failures)
 {
-    static const int passing[] = {-ETIMEDOUT,    -ECONNREFUSED, -ECONNRESET,
-                                  -EHOSTUNREACH, -ENETUNREACH,  -ENODATA,
-                                  -EMFILE,       -ENFILE,       -EAGAIN};
+    static const int passing[] = {-ETIMEDOUT,   -ECONNREFUSED, -ECONNRESET, -EHOSTUNREACH,
+                                  -ENETUNREACH, -ENODATA,      -EAGAIN};
     static const int final[] = {-ENOENT, -EPROTO,   -EKEYREJECTED,
                                 -EACCES, -EMSGSIZE, -EBADMSG};
 
@@ -73,6 +72,18 @@ TEST(retry_of_failures)
     for (size_t i = 0; i < sizeof final / sizeof final[0]; i++)
         CHECK(!retry_of((struct answer){.rc = final[i]}, 1).again);
     CHECK(!retry_of((struct answer){.rc = -ETIMEDOUT, .is_late = true}, 1).again);
+}
+
+/* No route to the host is not a lack: other hosts may be reachable. */
+TEST(retry_lack_is_not_a_failure_of_the_page)
+{
+    static const int lacks[] = {-EMFILE, -ENFILE, -ENOBUFS};
+    static const int others[] = {0, -ENETUNREACH, -EHOSTUNREACH, -ETIMEDOUT, -ENOENT};
+
+    for (size_t i = 0; i < sizeof lacks / sizeof lacks[0]; i++)
+        CHECK(retry_is_lack(lacks[i]));
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        CHECK(!retry_is_lack(others[i]));
 }
 
 TEST(retry_pauses_double_up_to_half_a_minute)

@@ -502,6 +502,117 @@ TASK_TEST(frontier_close_sends_the_workers_away_and_keeps_what_is_left)
     close_frontier();
 }
 
+/* ---- lack of descriptors, and workers ---------------------------------------------- */
+
+static struct frontier_job take_class(enum frontier_class class)
+{
+    struct frontier_job job = {NULL, NULL};
+
+    CHECK_INT(frontier_take(&frontier, class, &job), 0);
+    return job;
+}
+
+static void try_again_after_lack(const struct frontier_job *job)
+{
+    CHECK(frontier_lack(&frontier, job));
+    CHECK_INT(frontier_retry(&frontier, job, coil_now() + FRONTIER_LACK_NS), 0);
+}
+
+TASK_TEST(frontier_lack_lowers_the_limit_and_finished_targets_raise_it)
+{
+    struct frontier_options options = at_a_time(3, 9);
+    struct frontier_job jobs[3];
+    char url[24];
+
+    open_frontier(&options);
+    for (int i = 0; i < 110; i++) {
+        snprintf(url, sizeof url, "http://a/%d", i);
+        add(url);
+    }
+    for (int i = 0; i < 3; i++)
+        jobs[i] = take_class(FRONTIER_SITE);
+    try_again_after_lack(&jobs[2]);
+    CHECK_INT(frontier.workers.limits[FRONTIER_SITE], 2);
+    try_again_after_lack(&jobs[1]);
+    CHECK_INT(frontier.workers.limits[FRONTIER_SITE], 1);
+    CHECK(!frontier_has_room(&frontier, FRONTIER_SITE));
+    frontier_done(&frontier, &jobs[0]);
+    for (int i = 1; i < 110; i++) {
+        CHECK_INT(frontier.workers.limits[FRONTIER_SITE], i < 100 ? 1 : 2);
+        jobs[0] = take_class(FRONTIER_SITE);
+        frontier_done(&frontier, &jobs[0]);
+    }
+    check_over();
+    close_frontier();
+}
+
+TASK_TEST(frontier_lack_of_the_only_job_can_be_final)
+{
+    struct frontier_options options = at_a_time(3, 9);
+    struct frontier_job job;
+
+    open_frontier(&options);
+    add("http://a/1");
+    add("http://a/2");
+    job = take_class(FRONTIER_SITE);
+    for (int i = 1; i < FRONTIER_LACKS; i++)
+        CHECK(frontier_lack(&frontier, &job));
+    frontier_done(&frontier, &job);
+    job = take_class(FRONTIER_SITE);
+    for (int i = 1; i < FRONTIER_LACKS; i++)
+        CHECK(frontier_lack(&frontier, &job));
+    CHECK(!frontier_lack(&frontier, &job));
+    frontier_done(&frontier, &job);
+    close_frontier();
+}
+
+TASK_TEST(frontier_lack_of_one_class_limits_the_other)
+{
+    struct frontier_options options = at_a_time(3, 9);
+    struct frontier_job outside, inside[2];
+
+    open_frontier(&options);
+    add("http://a/1");
+    add("http://a/2");
+    add_at_depth("http://b/1", FRONTIER_EXTERNAL, 0);
+    outside = take_class(FRONTIER_EXTERNAL);
+    inside[0] = take_class(FRONTIER_SITE);
+    inside[1] = take_class(FRONTIER_SITE);
+    try_again_after_lack(&outside);
+    CHECK_INT(frontier.workers.limits[FRONTIER_EXTERNAL], 3);
+    CHECK_INT(frontier.workers.limits[FRONTIER_SITE], 1);
+    frontier_done(&frontier, &inside[0]);
+    frontier_done(&frontier, &inside[1]);
+    outside = take_class(FRONTIER_EXTERNAL);
+    frontier_done(&frontier, &outside);
+    close_frontier();
+}
+
+static void on_add_worker(void *arg, enum frontier_class class)
+{
+    (void)arg;
+    test_trace("worker:%d ", (int)class);
+}
+
+TASK_TEST(frontier_starts_workers_only_for_jobs_within_the_limit)
+{
+    struct frontier_options options = at_a_time(1, 9);
+    struct frontier_job job;
+
+    open_frontier(&options);
+    frontier_set_staff(&frontier, &(struct frontier_staff){on_add_worker, NULL});
+    add("http://a/1");
+    CHECK_TRACE("worker:0 ");
+    job = take_class(FRONTIER_SITE);
+    add("http://b/1");
+    CHECK_TRACE("");
+    frontier_done(&frontier, &job);
+    CHECK_TRACE("worker:0 ");
+    take_and_finish();
+    CHECK_TRACE("b/1 ");
+    close_frontier();
+}
+
 /* ---- in a crawl that many share ---------------------------------------------------- */
 
 static void trace_job(const char *what, const struct frontier_job *job)
