@@ -61,7 +61,8 @@ COIL_API unsigned coil_thread_count(void);
 /*
  * Return the number of processors that this process may use, at least 1. The result is
  * the number of processors in the process's affinity mask. If the quota of its control
- * group (cpu.max) is smaller, the result is that quota, rounded up.
+ * group (cpu.max) is smaller, the result is that quota, rounded up. The mask is read by
+ * each call, the quota only by the first.
  */
 COIL_API unsigned coil_processor_count(void);
 

@@ -4,7 +4,9 @@
  * In a container, the affinity mask often contains all processors of the machine, but a
  * cgroup CPU quota limits how much processor time the container gets (cgroups(7), version
  * 2). Each group on the path to the root may have a quota, and the smallest quota
- * applies. If the file of a quota cannot be read, no limit applies.
+ * applies. If the file of a quota cannot be read, no limit applies. The quota is read only
+ * once, because this takes a dozen system calls. The affinity mask is read each time: one
+ * call, and programs change their own mask.
  */
 #include "../processors.h"
 
@@ -13,7 +15,9 @@
 #include "quota.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,27 +81,45 @@ static char *own_group(char *text, size_t size)
     return group + 3;
 }
 
-static unsigned quota_count(void)
+/* Return the smallest quota of the group and its ancestors, or UINT_MAX. */
+static unsigned smallest_quota(char *group)
 {
-    char text[2048], path[2200], line[64];
-    char *group = own_group(text, sizeof text), *slash;
-    unsigned smallest = 0, n;
+    char path[2200], line[64], *slash;
+    unsigned smallest = UINT_MAX, n;
 
-    for (; group != NULL; *slash = '\0') {
+    do {
         snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", group);
         n = read_start(path, line, sizeof line) ? coil__processors_of_quota(line) : 0;
-        if (n != 0 && (smallest == 0 || n < smallest))
+        if (n != 0 && n < smallest)
             smallest = n;
         slash = strrchr(group, '/');
-        if (slash == NULL)
-            break;
-    }
+        if (slash != NULL)
+            *slash = '\0';
+    } while (slash != NULL);
     return smallest;
+}
+
+/* If the group is unknown, for example for lack of descriptors, the next call tries
+   again. */
+static unsigned quota_count(void)
+{
+    static _Atomic unsigned known; /* 0: not read yet */
+    unsigned count = atomic_load_explicit(&known, memory_order_relaxed);
+    char text[2048], *group;
+
+    if (count != 0)
+        return count;
+    group = own_group(text, sizeof text);
+    if (group == NULL)
+        return UINT_MAX;
+    count = smallest_quota(group);
+    atomic_store_explicit(&known, count, memory_order_relaxed);
+    return count;
 }
 
 unsigned coil__processor_count(void)
 {
     unsigned there = affinity_count(), paid = quota_count();
 
-    return paid != 0 && paid < there ? paid : there;
+    return paid < there ? paid : there;
 }
