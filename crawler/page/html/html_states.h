@@ -10,6 +10,7 @@
 
 #include "../../base/ascii.h"
 #include "html_tokenizer.h"
+#include "html_word.h"
 
 /* The first constants have the same values as those of enum html_content. */
 enum html_state {
@@ -80,6 +81,11 @@ HTML_STATE(html_state_value_quoted);
 HTML_STATE(html_state_value_unquoted);
 HTML_STATE(html_state_after_value);
 HTML_STATE(html_state_self_closing);
+/*
+ * Read the tag after '<' as far as it is simple, and set `state`. Returns NULL if nothing
+ * was read.
+ */
+const char *html_read_plain_tag(struct html_tokenizer *t, const char *p, const char *end);
 void html_begin_tag(struct html_tokenizer *t, bool is_end);
 void html_name_tag(struct html_tokenizer *t);
 void html_name_add(struct html_name_buffer *name, const char *bytes, size_t n);

@@ -11,6 +11,10 @@
  *
  * In nearly all states, '>' leads to end_tag(), and '/' leads to SELF_CLOSING.
  *
+ * Most tags are plain: their names are short words, and their values have quotes.
+ * html_read_plain_tag() reads these without changing the state for each part. Where a tag
+ * is not plain, or a piece ends, the states continue.
+ *
  * Names are short, and must be looked up in tables, so they are copied to a buffer in
  * lower case. Values are not copied, unless they continue in the next piece.
  */
@@ -41,9 +45,9 @@ static const unsigned char in_names[256] = {
 
 void html_name_add(struct html_name_buffer *name, const char *bytes, size_t n)
 {
-    for (size_t i = 0; i < n && name->n < HTML_NAME_BYTES; i++) {
-        name->bytes[name->n++] = bytes[i];
-        name->key = html_name_key(name->key, bytes[i]);
+    for (size_t i = 0; i < n && name->name.n < HTML_NAME_BYTES; i++) {
+        name->bytes[name->name.n++] = bytes[i];
+        name->name.key = html_name_key(name->name.key, bytes[i]);
     }
 }
 
@@ -51,8 +55,8 @@ void html_name_add(struct html_name_buffer *name, const char *bytes, size_t n)
 static const char *read_plain(const char *p, const char *end,
                               struct html_name_buffer *name)
 {
-    uint64_t key = name->key;
-    size_t n = name->n;
+    uint64_t key = name->name.key;
+    size_t n = name->name.n;
     unsigned char c;
 
     for (; p < end && (c = in_names[(unsigned char)*p]) != 0; p++) {
@@ -61,8 +65,8 @@ static const char *read_plain(const char *p, const char *end,
         name->bytes[n++] = (char)c;
         key = html_name_key(key, (char)c);
     }
-    name->n = n;
-    name->key = key;
+    name->name.n = n;
+    name->name.key = key;
     return p;
 }
 
@@ -95,14 +99,14 @@ static const char *skip_name(const char *p, const char *end)
 
 static void clear_name(struct html_name_buffer *name)
 {
-    name->n = 0;
-    name->key = 0;
+    name->name.n = 0;
+    name->name.key = 0;
 }
 
-static struct html_name name_of(struct html_name_buffer *name)
+static const struct html_name *name_of(struct html_name_buffer *name)
 {
-    name->bytes[name->n] = '\0';
-    return (struct html_name){name->bytes, name->n, name->key};
+    name->bytes[name->name.n] = '\0';
+    return &name->name;
 }
 
 /* ---- output of tags ---------------------------------------------------------------- */
@@ -117,8 +121,8 @@ void html_begin_tag(struct html_tokenizer *t, bool is_end)
 /* Process the complete name of a tag. */
 void html_name_tag(struct html_tokenizer *t)
 {
-    struct html_name name = name_of(&t->name);
-    bool wanted = t->sink->tag != NULL && t->sink->tag(&name, t->is_end, t->arg);
+    bool wanted =
+        t->sink->tag != NULL && t->sink->tag(name_of(&t->name), t->is_end, t->arg);
 
     t->wants_attributes = wanted && !t->is_end && t->sink->attribute != NULL;
     t->wants_value = false;
@@ -129,13 +133,12 @@ void html_name_tag(struct html_tokenizer *t)
 /* Process the '>' of a tag. */
 static const char *end_tag(struct html_tokenizer *t, const char *p)
 {
-    struct html_name name = name_of(&t->name);
-
     t->content = HTML_DATA;
     if (t->marks_end)
         t->end_place = html_position_of(t, p);
     if (t->sink->tag_end != NULL)
-        html_note(t, t->sink->tag_end(&name, t->is_end, t->is_self_closing, t->arg));
+        html_note(t, t->sink->tag_end(name_of(&t->name), t->is_end, t->is_self_closing,
+                                      t->arg));
     t->state = t->content;
     return p;
 }
@@ -145,13 +148,13 @@ static const char *end_tag(struct html_tokenizer *t, const char *p)
 /* Process the complete name of an attribute. */
 static void name_attribute(struct html_tokenizer *t)
 {
-    struct html_name name = name_of(&t->attribute);
+    const struct html_name *name = name_of(&t->attribute);
     int is_new;
 
-    t->wants_value = t->sink->wants == NULL || t->sink->wants(&name, t->arg);
+    t->wants_value = t->sink->wants == NULL || t->sink->wants(name, t->arg);
     if (!t->wants_value)
         return;
-    is_new = html_names_add(&t->seen, name.bytes, name.n, name.key);
+    is_new = html_names_add(&t->seen, name->bytes, name->n, name->key);
     html_note(t, is_new);
     t->wants_value = is_new == 1;
     html_buffer_clear(&t->value);
@@ -159,12 +162,11 @@ static void name_attribute(struct html_tokenizer *t)
 
 static void report_value(struct html_tokenizer *t, const char *bytes, size_t n, bool cut)
 {
-    struct html_name name = name_of(&t->attribute);
     struct html_value value = {bytes, n, cut, t->value_place};
 
     t->wants_value = false;
     if (t->rc == 0)
-        html_note(t, t->sink->attribute(&name, &value, t->arg));
+        html_note(t, t->sink->attribute(name_of(&t->attribute), &value, t->arg));
 }
 
 static void store_value(struct html_tokenizer *t, const char *bytes, size_t n)
@@ -374,6 +376,81 @@ HTML_STATE(html_state_self_closing)
         t->is_self_closing = true;
         return end_tag(t, p + 1);
     }
+    t->state = STATE_BEFORE_ATTRIBUTE;
+    return p;
+}
+
+/* ---- plain tags -------------------------------------------------------------------- */
+
+/*
+ * Read a name of one to seven letters. Returns the address after the letters, or NULL if
+ * there are more letters, none, or too few bytes in the piece.
+ */
+static inline const char *read_letters(const char *p, const char *end,
+                                       struct html_name_buffer *name)
+{
+    uint64_t word, others;
+    size_t n;
+
+    if (end - p < HTML_WORD)
+        return NULL;
+    word = html_load_word(p);
+    others = html_find_no_letter(word);
+    if (others == 0 || others & 0x80)
+        return NULL;
+    n = html_first_of(others);
+    word |= HTML_EACH_BYTE(0x20); /* the letters in lower case, and other bytes */
+    html_store_word(name->bytes, word);
+    name->name.n = n;
+    name->name.key = __builtin_bswap64(word) >> 8 * (8 - n);
+    return p + n;
+}
+
+/*
+ * Read an attribute with a name of letters and a value in quotes. Returns the address
+ * after it, which is in the piece. Returns NULL for other attributes, of which nothing is
+ * read.
+ */
+static inline const char *read_plain_attribute(struct html_tokenizer *t, const char *p,
+                                               const char *end)
+{
+    const char *value, *quote;
+
+    p = read_letters(p, end, &t->attribute);
+    if (p == NULL || end - p < 3 || p[0] != '=' || (p[1] != '"' && p[1] != '\''))
+        return NULL;
+    value = p + 2;
+    quote = html_find_near(value, end, p[1]);
+    if (quote == NULL || quote + 1 == end)
+        return NULL;
+    if (t->wants_attributes)
+        name_attribute(t);
+    if (t->wants_value) {
+        t->value_place = html_position_of(t, value);
+        end_value(t, value, (size_t)(quote - value));
+    }
+    return quote + 1;
+}
+
+const char *html_read_plain_tag(struct html_tokenizer *t, const char *p, const char *end)
+{
+    bool is_end = p < end && *p == '/';
+    const char *next;
+
+    p = read_letters(p + is_end, end, &t->name);
+    if (p == NULL || (*p != '>' && *p != ' '))
+        return NULL;
+    t->is_end = is_end;
+    t->is_self_closing = false;
+    html_name_tag(t);
+    while (*p == ' ' && t->rc == 0) {
+        next = read_plain_attribute(t, p + 1, end);
+        if (next == NULL)
+            break;
+        p = next;
+    }
+    if (*p == '>')
+        return end_tag(t, p + 1);
     t->state = STATE_BEFORE_ATTRIBUTE;
     return p;
 }

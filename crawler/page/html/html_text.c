@@ -78,7 +78,7 @@ static const char *release_held(struct html_tokenizer *t, const char *p)
 
 static const char *find_byte(const char *p, const char *end, char c)
 {
-    const char *found = memchr(p, c, (size_t)(end - p));
+    const char *found = html_find_near(p, end, c);
 
     return found != NULL ? found : end;
 }
@@ -124,14 +124,23 @@ static void mark_tag(struct html_tokenizer *t, const char *p)
 
 HTML_STATE(html_state_data)
 {
-    p = skip_text(t, p, end, true);
-    if (p == end)
-        return p;
-    if (*p == '&')
-        return begin_reference(t, p + 1, end);
-    mark_tag(t, p);
-    t->state = STATE_TAG_OPEN;
-    return html_state_tag_open(t, p + 1, end);
+    const char *next;
+
+    do {
+        p = skip_text(t, p, end, true);
+        if (p == end)
+            return p;
+        if (*p == '&')
+            return begin_reference(t, p + 1, end);
+        mark_tag(t, p++);
+        next = html_read_plain_tag(t, p, end);
+        if (next == NULL) {
+            t->state = STATE_TAG_OPEN;
+            return html_state_tag_open(t, p, end);
+        }
+        p = next;
+    } while (t->state == STATE_DATA && t->rc == 0);
+    return p;
 }
 
 static const char *open_raw(struct html_tokenizer *t, const char *p, const char *end,

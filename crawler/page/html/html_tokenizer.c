@@ -52,6 +52,8 @@ void html_tokenizer_init(struct html_tokenizer *tokenizer, const struct html_sin
     memset(tokenizer, 0, sizeof *tokenizer);
     tokenizer->sink = sink;
     tokenizer->arg = arg;
+    tokenizer->name.name.bytes = tokenizer->name.bytes;
+    tokenizer->attribute.name.bytes = tokenizer->attribute.bytes;
     html_tokenizer_reset(tokenizer);
 }
 

@@ -60,10 +60,9 @@ static inline uint64_t html_name_key(uint64_t key, char c)
     return key << 8 | (unsigned char)c;
 }
 
-/* The current name. */
+/* The current name. `name.bytes` is the address of `bytes`. */
 struct html_name_buffer {
-    size_t n;
-    uint64_t key;
+    struct html_name name;
     char bytes[HTML_NAME_BYTES + 1];
 };
 

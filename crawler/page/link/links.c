@@ -355,7 +355,7 @@ static int on_attribute(const struct html_name *name, const struct html_value *v
                                          .attribute = (uint8_t)links->attribute,
                                          .cut = value->cut});
     if (rc == 0 && links->attribute == ATTRIBUTE_STYLE)
-        rc = html_buffer_add(&links->bytes, element->bytes, element->n + 1,
+        rc = html_buffer_add(&links->bytes, element->bytes, element->name.n + 1,
                              KEPT_BYTES_MAX);
     return rc == 0 && links->bytes.cut ? -EMSGSIZE : rc;
 }
