@@ -42,7 +42,8 @@ int html_buffer_reserve(struct html_buffer *buffer, size_t n)
     return 0;
 }
 
-int html_buffer_add(struct html_buffer *buffer, const char *bytes, size_t n, size_t limit)
+int html_buffer_add_slowly(struct html_buffer *buffer, const char *bytes, size_t n,
+                           size_t limit)
 {
     size_t room = limit - buffer->n;
 

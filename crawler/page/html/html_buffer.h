@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Initialize with zeroes. */
 struct html_buffer {
@@ -13,12 +14,23 @@ struct html_buffer {
     bool cut; /* bytes were dropped because of a limit */
 };
 
+/* Append n bytes to a buffer that may be too small. See html_buffer_add(). */
+int html_buffer_add_slowly(struct html_buffer *buffer, const char *bytes, size_t n,
+                           size_t limit);
+
 /*
  * Append n bytes, but drop those that would make the buffer longer than `limit`. Returns
  * 0 or -ENOMEM.
  */
-int html_buffer_add(struct html_buffer *buffer, const char *bytes, size_t n,
-                    size_t limit);
+static inline int html_buffer_add(struct html_buffer *buffer, const char *bytes, size_t n,
+                                  size_t limit)
+{
+    if (n >= buffer->capacity - buffer->n || buffer->capacity > limit)
+        return html_buffer_add_slowly(buffer, bytes, n, limit);
+    memcpy(buffer->bytes + buffer->n, bytes, n);
+    buffer->n += n;
+    return 0;
+}
 
 /* Make space for at least n bytes in total. Returns 0 or -ENOMEM. */
 int html_buffer_reserve(struct html_buffer *buffer, size_t n);

@@ -10,18 +10,6 @@
 #include <pthread.h>
 #include <string.h>
 
-#define SLOTS 512 /* a power of two, four times the number of entries */
-
-struct index {
-    const struct html_known *all;
-    size_t count;
-    struct {
-        uint64_t key;
-        uint8_t n;
-        uint8_t which; /* 0 if the slot is free */
-    } slots[SLOTS];
-};
-
 /* clang-format off */
 const struct html_known html_elements[ELEMENT_COUNT] = {
     [ELEMENT_A] = {"a", 0, HTML_DATA},
@@ -174,17 +162,8 @@ static const struct html_known attributes[ATTRIBUTE_COUNT] = {
 };
 /* clang-format on */
 
-static struct index element_index = {.all = html_elements, .count = ELEMENT_COUNT};
-static struct index attribute_index = {.all = attributes, .count = ATTRIBUTE_COUNT};
-
-/*
- * Return the slot of a key. The factor was found by trial, so that no two elements have
- * the same slot.
- */
-static size_t slot_of(uint64_t key)
-{
-    return (key * 0x31485df24037a85b) >> 55;
-}
+struct html_index html_element_index = {.all = html_elements, .count = ELEMENT_COUNT};
+struct html_index html_attribute_index = {.all = attributes, .count = ATTRIBUTE_COUNT};
 
 static uint64_t key_of(const char *name)
 {
@@ -195,13 +174,13 @@ static uint64_t key_of(const char *name)
     return key;
 }
 
-static void make_index(struct index *index)
+static void make_index(struct html_index *index)
 {
     for (size_t i = 1; i < index->count; i++) {
         uint64_t key = key_of(index->all[i].name);
-        size_t at = slot_of(key);
+        size_t at = html_name_slot(key);
         while (index->slots[at].which != 0)
-            at = (at + 1) % SLOTS;
+            at = (at + 1) % HTML_NAME_SLOTS;
         index->slots[at].key = key;
         index->slots[at].n = (uint8_t)strlen(index->all[i].name);
         index->slots[at].which = (uint8_t)i;
@@ -210,8 +189,8 @@ static void make_index(struct index *index)
 
 static void make_indexes(void)
 {
-    make_index(&element_index);
-    make_index(&attribute_index);
+    make_index(&html_element_index);
+    make_index(&html_attribute_index);
 }
 
 void html_names_prepare(void)
@@ -234,31 +213,21 @@ static bool begin_alike(const char *a, const char *b)
     return one == other;
 }
 
-static bool is_named(const struct index *index, size_t at, const struct html_name *name)
+static bool is_named(const struct html_index *index, size_t at,
+                     const struct html_name *name)
 {
     return index->slots[at].key == name->key && index->slots[at].n == name->n &&
            (name->n <= 8 ||
             begin_alike(index->all[index->slots[at].which].name, name->bytes));
 }
 
-/* Find a name in an index. Returns 0 if the name is unknown. */
-static unsigned look_up(const struct index *index, const struct html_name *name)
+unsigned html_name_find(const struct html_index *index, const struct html_name *name)
 {
-    size_t at = slot_of(name->key);
+    size_t at = html_name_slot(name->key);
 
     while (index->slots[at].which != 0 && !is_named(index, at, name))
-        at = (at + 1) % SLOTS;
+        at = (at + 1) % HTML_NAME_SLOTS;
     return index->slots[at].which;
-}
-
-enum html_element html_element_of(const struct html_name *name)
-{
-    return (enum html_element)look_up(&element_index, name);
-}
-
-enum html_attribute html_attribute_of(const struct html_name *name)
-{
-    return (enum html_attribute)look_up(&attribute_index, name);
 }
 
 const char *html_element_name(enum html_element element)

@@ -59,11 +59,8 @@ enum {
  */
 void html_names_prepare(void);
 
-/* These functions may be called on any thread. */
-enum html_element html_element_of(const struct html_name *name);
-enum html_attribute html_attribute_of(const struct html_name *name);
-
 #define HTML_NAME_ROOM 16
+#define HTML_NAME_SLOTS 512 /* a power of two, four times the number of entries */
 
 struct html_known {
     char name[HTML_NAME_ROOM];
@@ -72,6 +69,56 @@ struct html_known {
 };
 
 extern const struct html_known html_elements[ELEMENT_COUNT];
+
+struct html_index {
+    const struct html_known *all;
+    size_t count;
+    struct {
+        uint64_t key;
+        uint8_t n;
+        uint8_t which; /* 0 if the slot is free */
+    } slots[HTML_NAME_SLOTS];
+};
+
+extern struct html_index html_element_index, html_attribute_index;
+
+/*
+ * Return the slot of a key. The factor was found by trial, so that no two elements have
+ * the same slot.
+ */
+static inline size_t html_name_slot(uint64_t key)
+{
+    return (key * 0x31485df24037a85b) >> 55;
+}
+
+/* Find a name that is not in its slot, or is longer than its key. Returns 0 if the name
+   is unknown. */
+unsigned html_name_find(const struct html_index *index, const struct html_name *name);
+
+/* Return the index of a name, or 0 if the name is unknown. */
+static inline unsigned html_name_look_up(const struct html_index *index,
+                                         const struct html_name *name)
+{
+    size_t at = html_name_slot(name->key);
+
+    if (index->slots[at].which == 0)
+        return 0;
+    if (index->slots[at].key == name->key && index->slots[at].n == name->n &&
+        name->n <= sizeof name->key)
+        return index->slots[at].which;
+    return html_name_find(index, name);
+}
+
+/* These functions may be called on any thread. */
+static inline enum html_element html_element_of(const struct html_name *name)
+{
+    return (enum html_element)html_name_look_up(&html_element_index, name);
+}
+
+static inline enum html_attribute html_attribute_of(const struct html_name *name)
+{
+    return (enum html_attribute)html_name_look_up(&html_attribute_index, name);
+}
 
 static inline unsigned html_element_properties(enum html_element element)
 {

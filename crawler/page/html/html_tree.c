@@ -271,7 +271,8 @@ static struct html_effect start_html(struct html_tree *tree, const struct html_s
     return effect;
 }
 
-struct html_effect html_tree_start(struct html_tree *tree, const struct html_start *tag)
+static struct html_effect start_element(struct html_tree *tree,
+                                        const struct html_start *tag)
 {
     unsigned properties = html_element_properties(tag->element);
     struct html_effect effect = {.is_inserted = tree->template_count == 0,
@@ -285,6 +286,21 @@ struct html_effect html_tree_start(struct html_tree *tree, const struct html_sta
         return start_html(tree, tag);
     }
     start_foreign(tree, tag);
+    return effect;
+}
+
+/* Update `is_simple` after each change of the members on which it depends. */
+static void note_simplicity(struct html_tree *tree)
+{
+    tree->is_simple = tree->depth == 0 && tree->has_body && !tree->may_have_frames &&
+                      !tree->has_frames && !tree->is_xml;
+}
+
+struct html_effect html_tree_start(struct html_tree *tree, const struct html_start *tag)
+{
+    struct html_effect effect = start_element(tree, tag);
+
+    note_simplicity(tree);
     return effect;
 }
 
@@ -383,8 +399,8 @@ static void end_foreign(struct html_tree *tree, const struct html_name *name,
     end_html(tree, name, element);
 }
 
-void html_tree_end(struct html_tree *tree, const struct html_name *name,
-                   enum html_element element)
+static void end_element(struct html_tree *tree, const struct html_name *name,
+                        enum html_element element)
 {
     if (!is_foreign(current_inside(tree))) {
         end_html(tree, name, element);
@@ -398,6 +414,13 @@ void html_tree_end(struct html_tree *tree, const struct html_name *name,
     end_foreign(tree, name, element);
 }
 
+void html_tree_end(struct html_tree *tree, const struct html_name *name,
+                   enum html_element element)
+{
+    end_element(tree, name, element);
+    note_simplicity(tree);
+}
+
 /* ---- text -------------------------------------------------------------------------- */
 
 void html_tree_text(struct html_tree *tree, const char *bytes, size_t n)
@@ -405,4 +428,5 @@ void html_tree_text(struct html_tree *tree, const char *bytes, size_t n)
     for (size_t i = 0; i < n && tree->may_have_frames; i++)
         if (memchr(HTML_SPACE, bytes[i], sizeof HTML_SPACE) == NULL) /* or NUL */
             rule_out_frames(tree);
+    note_simplicity(tree);
 }

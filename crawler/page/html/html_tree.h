@@ -46,6 +46,8 @@ struct html_tree {
     bool may_have_frames; /* a <frameset> may still replace the body */
     bool has_frames;      /* a <frameset> has replaced the body */
     bool is_xml;          /* the page is XHTML; initially false */
+    /* no element is in `open`, and the page is HTML with a body that will stay */
+    bool is_simple;
 };
 
 /* A start tag, with the attributes that matter for the tree. */
@@ -73,15 +75,13 @@ void html_tree_end(struct html_tree *tree, const struct html_name *name,
                    enum html_element element);
 
 /*
- * True for nearly all tags: no element is in `open`, the page has a body, and the element
- * has no rules of its own. Then html_tree_count() does the same as html_tree_start() and
+ * True for nearly all tags: the tree is simple, and the element has no rules of its own. Then html_tree_count() does the same as html_tree_start() and
  * html_tree_end(), in less time. The start tag has the effect {.is_inserted = true}.
  */
 static inline bool html_tree_only_counts(const struct html_tree *tree,
                                          enum html_element element)
 {
-    return tree->depth == 0 && tree->has_body && !tree->may_have_frames &&
-           !tree->has_frames && !tree->is_xml &&
+    return tree->is_simple &&
            !(html_element_properties(element) & (HAS_RULES | IS_OF_TABLE)) &&
            html_element_content(element) == HTML_DATA;
 }
