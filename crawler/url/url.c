@@ -100,30 +100,31 @@ static bool is_plain(char c)
     return plain[(unsigned char)c];
 }
 
+/* True for "." and "..". */
+static bool is_of_dots(const char *segment, size_t n)
+{
+    return (n == 1 || n == 2) && segment[0] == '.' && segment[n - 1] == '.';
+}
+
 /*
  * Return the length of a plain reference, or SIZE_MAX for any other reference. Stores the
  * offset of its fragment, or 0, in *fragment_at.
  */
 static size_t plain_length(const char *s, size_t *fragment_at)
 {
-    size_t i = 0, segment = 0;
-    bool has_dots_alone = true;
+    size_t i = 0, segment;
 
     for (*fragment_at = 0;; i++) {
-        if (is_plain(s[i])) {
-            has_dots_alone = has_dots_alone && s[i] == '.';
-            continue;
-        }
-        if (*fragment_at == 0 && has_dots_alone && i > segment && i - segment <= 2)
-            return SIZE_MAX; /* "." or ".." */
+        for (segment = i; is_plain(s[i]);)
+            i++;
+        if (*fragment_at == 0 && is_of_dots(s + segment, i - segment))
+            return SIZE_MAX;
         if (s[i] == '\0')
             return *fragment_at == i ? SIZE_MAX : i;
         if (s[i] == '#' && *fragment_at == 0)
             *fragment_at = i + 1;
         else if (s[i] != '/')
             return SIZE_MAX;
-        segment = i + 1;
-        has_dots_alone = true;
     }
 }
 
@@ -155,12 +156,25 @@ static size_t skip_parents(const struct whatwg_url *base, const char **reference
     return end;
 }
 
+static int reserve_room(struct url_room *room, size_t n)
+{
+    char *bytes;
+
+    if (n <= room->n)
+        return 0;
+    bytes = realloc(room->bytes, n);
+    if (bytes == NULL)
+        return -ENOMEM;
+    *room = (struct url_room){bytes, n};
+    return 0;
+}
+
 /*
  * Resolve a plain reference. Returns 1 and sets *out. Returns 0 if the reference is not
  * plain, or -ENOMEM.
  */
-static int resolve_plain(const struct whatwg_url *base, const char *reference,
-                         struct url *out)
+static int resolve_plain(struct url_room *room, const struct whatwg_url *base,
+                         const char *reference, struct url *out)
 {
     size_t kept, n, fragment_at;
 
@@ -171,9 +185,9 @@ static int resolve_plain(const struct whatwg_url *base, const char *reference,
     n = plain_length(reference, &fragment_at);
     if (n == SIZE_MAX)
         return 0;
-    out->href = malloc(kept + n + 1);
-    if (out->href == NULL)
+    if (reserve_room(room, kept + n + 1) < 0)
         return -ENOMEM;
+    out->href = room->bytes;
     memcpy(out->href, base->href, kept);
     memcpy(out->href + kept, reference, n + 1);
     out->kind = URL_WEB;
@@ -216,11 +230,19 @@ int url_parse_next(struct whatwg_url *url, const char *text)
 
 int url_parse(const struct whatwg_url *base, const char *reference, struct url *out)
 {
+    struct url_room room = {NULL, 0}; /* owned by *out after the call */
+
+    return url_parse_in(&room, base, reference, out);
+}
+
+int url_parse_in(struct url_room *room, const struct whatwg_url *base,
+                 const char *reference, struct url *out)
+{
     struct whatwg_url url;
     int rc;
 
     *out = (struct url){URL_OTHER, NULL, 0, 0};
-    rc = resolve_plain(base, reference, out);
+    rc = resolve_plain(room, base, reference, out);
     if (rc != 0)
         return rc < 0 ? rc : 0;
     rc = whatwg_url_parse(reference, strlen(reference), base, &url);
