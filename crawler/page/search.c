@@ -55,8 +55,10 @@ void search_destroy(struct search *search)
     free(search->page_text);
     markdown_destroy(search->markdown);
     sitemap_destroy(search->sitemap);
-    for (size_t i = 0; i < AHEAD; i++)
+    for (size_t i = 0; i < AHEAD; i++) {
         html_buffer_finish(&search->ahead[i].text);
+        free(search->ahead[i].room.bytes);
+    }
     links_finish(&search->links);
     whatwg_url_finish(&search->base);
     free(search);

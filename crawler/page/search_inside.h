@@ -44,8 +44,9 @@ enum sitemap_mode { NO_SITEMAP, MAY_BE_FEED, MAY_BE_SITEMAP, NAMED_SITEMAP };
 struct ahead {
     enum search_kind kind;
     struct link link;
-    struct html_buffer text; /* link.reference */
+    struct html_buffer text; /* link.reference, unless link.stays is true */
     struct url url;          /* for SEARCH_URL */
+    struct url_room room;    /* usually contains url.href */
     uint64_t mark;
 };
 

@@ -30,7 +30,8 @@ static void drop_first(struct search *search)
 {
     struct ahead *first = ahead_at(search, 0);
 
-    free(first->url.href);
+    if (first->url.href != first->room.bytes)
+        free(first->url.href);
     first->url.href = NULL;
     search->first = (search->first + 1) % AHEAD;
     search->waiting--;
@@ -65,12 +66,14 @@ static struct ahead *add_ahead(struct search *search, const struct link *link)
 {
     struct ahead *last = ahead_at(search, search->waiting);
 
-    html_buffer_clear(&last->text);
-    if (html_buffer_add(&last->text, link->reference, strlen(link->reference) + 1,
-                        SIZE_MAX) < 0)
-        return NULL;
     last->link = *link;
-    last->link.reference = last->text.bytes;
+    if (!link->stays) {
+        html_buffer_clear(&last->text);
+        if (html_buffer_add(&last->text, link->reference, strlen(link->reference) + 1,
+                            SIZE_MAX) < 0)
+            return NULL;
+        last->link.reference = last->text.bytes;
+    }
     search->waiting++;
     return last;
 }
@@ -205,7 +208,9 @@ static int resolve_link(struct search *search, const struct whatwg_url *base,
 {
     const struct search_visitor *visitor = search->visitor;
     const char *reference = found->link.reference;
-    int rc = url_parse(base, reference, &found->url);
+    struct url_room own = {NULL, 0}; /* for a URL that rebase() may free */
+    int rc = url_parse_in(visitor->rebase == NULL ? &found->room : &own, base, reference,
+                          &found->url);
 
     if (rc == 0 && !found->link.has_no_encoding &&
         (search->encoding == CONVERTED || is_windows_1252(search)))

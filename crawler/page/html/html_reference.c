@@ -17,6 +17,7 @@
 #include "html_reference.h"
 
 #include "../../base/ascii.h"
+#include "html_word.h"
 
 #include <string.h>
 
@@ -220,13 +221,13 @@ static const char *decode_reference(const char *s, const char *end, char **out)
     return s;
 }
 
-/* A 64-bit word in which each byte is `byte`. */
-#define EACH(byte) (0x0101010101010101U * (byte))
-
-/* True if one of the word's eight bytes is 0. */
-static bool has_zero(uint64_t bytes)
+/* True if the eight bytes at `s` are decoded to themselves. */
+static inline bool are_decoded(const char *s)
 {
-    return ((bytes - EACH(1U)) & ~bytes & EACH(0x80U)) != 0;
+    uint64_t word = html_load_word(s);
+
+    return (html_find_in_word(word, '\0') | html_find_in_word(word, '&') |
+            html_find_in_word(word, '\r')) == 0;
 }
 
 /*
@@ -237,14 +238,25 @@ static size_t copy_plain(const char *s, size_t n, char *out)
 {
     size_t at = 0;
 
-    for (; at + sizeof(uint64_t) <= n; at += sizeof(uint64_t)) {
-        uint64_t word;
-        memcpy(&word, s + at, sizeof word);
-        if (has_zero(word) || has_zero(word ^ EACH('&')) || has_zero(word ^ EACH('\r')))
-            break;
-        memcpy(out + at, &word, sizeof word);
-    }
+    for (; at + HTML_WORD <= n && are_decoded(s + at); at += HTML_WORD)
+        memcpy(out + at, s + at, HTML_WORD);
     return at;
+}
+
+bool html_is_decoded(const char *value, size_t n)
+{
+    const char *s = value, *end = value + n;
+
+    if (n >= HTML_WORD) {
+        for (; end - s > (ptrdiff_t)HTML_WORD; s += HTML_WORD)
+            if (!are_decoded(s))
+                return false;
+        return are_decoded(end - HTML_WORD);
+    }
+    for (; s < end; s++)
+        if (*s == '\0' || *s == '&' || *s == '\r')
+            return false;
+    return true;
 }
 
 size_t html_decode(const char *value, size_t n, char *out)

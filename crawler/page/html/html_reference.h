@@ -61,6 +61,9 @@ size_t html_put_utf8(uint32_t point, char *out);
 /* Convert a byte from Windows-1252 to Unicode. */
 uint32_t html_windows_1252(unsigned char byte);
 
+/* True if html_decode() would return the value unchanged. */
+bool html_is_decoded(const char *value, size_t n);
+
 /*
  * Decode the value of an attribute: decode character references, and replace NUL with
  * U+FFFD and CR with LF. `out` must have space for 3 * n bytes. Returns the length of the

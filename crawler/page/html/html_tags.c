@@ -392,7 +392,7 @@ static inline const char *read_letters(const char *p, const char *end,
     uint64_t word, others;
     size_t n;
 
-    if (end - p < HTML_WORD)
+    if (end - p < (ptrdiff_t)HTML_WORD)
         return NULL;
     word = html_load_word(p);
     others = html_find_no_letter(word);

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define HTML_WORD ((ptrdiff_t)sizeof(uint64_t))
+#define HTML_WORD sizeof(uint64_t)
 
 #define HTML_EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
 
@@ -70,7 +70,7 @@ static inline const char *html_find_near(const char *p, const char *end, char c)
 {
     uint64_t found;
 
-    if (end - p >= 2 * HTML_WORD) {
+    if ((size_t)(end - p) >= 2 * HTML_WORD) {
         found = html_find_in_word(html_load_word(p), c);
         if (found != 0)
             return p + html_first_of(found);

@@ -316,7 +316,7 @@ static bool on_wants(const struct html_name *name, void *arg)
     return links->wanted >> links->attribute & 1;
 }
 
-/* Store the n bytes of a value, and append `value`, which describes it. */
+/* Store the n bytes of a value and a NUL, and append `value`, which describes it. */
 static int store_value(struct links *links, const char *bytes, size_t n,
                        struct kept_value value)
 {
@@ -325,8 +325,8 @@ static int store_value(struct links *links, const char *bytes, size_t n,
         return -ENOMEM;
     value.start = (uint32_t)links->bytes.n;
     value.n = (uint32_t)n;
-    if (html_buffer_reserve(&links->bytes, 1) < 0 ||
-        html_buffer_add(&links->bytes, bytes, n, KEPT_BYTES_MAX) < 0)
+    if (html_buffer_add(&links->bytes, bytes, n, KEPT_BYTES_MAX) < 0 ||
+        html_buffer_add(&links->bytes, "", 1, KEPT_BYTES_MAX) < 0)
         return -ENOMEM;
     links->kept[links->count++] = value;
     return links->bytes.cut ? -EMSGSIZE : 0;

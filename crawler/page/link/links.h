@@ -32,6 +32,7 @@ enum link_kind {
 struct link {
     enum link_kind kind;
     const char *reference; /* the link as written, with character references decoded */
+    bool stays;            /* `reference` stays valid until the page is dropped */
     /*
      * The bases of this link, one URL per line, each relative to the previous one, and
      * the first to the base of the page. NULL if the link itself is relative to the base

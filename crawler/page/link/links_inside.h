@@ -13,12 +13,12 @@ enum kept_kind {
     KEPT_BASE,
     KEPT_ID,
     KEPT_SRCDOC,
-    KEPT_STYLE, /* a style attribute; the name of its element is stored after it */
+    KEPT_STYLE, /* a style attribute; the name of its element is stored after the NUL */
     KEPT_CSS,   /* a URL in a style sheet; its `attribute` is an enum css_kind */
 };
 
 struct kept_value {
-    uint32_t start, n; /* range in `bytes` */
+    uint32_t start, n; /* range in `bytes`; a NUL follows it */
     struct html_position place;
     uint8_t kind, element, attribute;
     bool cut, nofollow;

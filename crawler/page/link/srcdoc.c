@@ -47,6 +47,7 @@ static int on_link(const struct link *link, void *arg)
     adjusted.nofollow |= srcdoc->visit->link.nofollow;
     /* a srcdoc document is always in UTF-8 */
     adjusted.has_no_encoding = true;
+    adjusted.stays = false; /* the document is dropped before the page */
     return visit_nested(srcdoc, &adjusted);
 }
 

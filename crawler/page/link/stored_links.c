@@ -74,7 +74,7 @@ static const char *const css_names[CSS_KINDS] = {
  */
 static struct link link_of(const struct links *links, const struct kept_value *value)
 {
-    const char *behind = links->bytes.bytes + value->start + value->n;
+    const char *behind = links->bytes.bytes + value->start + value->n + 1;
     struct link link = {
         .kind = visible_kind(value),
         .element = html_element_name((enum html_element)value->element),
@@ -94,21 +94,50 @@ static struct link link_of(const struct links *links, const struct kept_value *v
 }
 
 /*
+ * True for most values: the value is one reference or id, and need not be decoded. So it
+ * can be used where it is stored.
+ */
+static bool is_usable(const struct links *links, const struct kept_value *value,
+                      bool is_windows_1252)
+{
+    return (value->kind == KEPT_LINK || value->kind == KEPT_ID) && !is_windows_1252 &&
+           html_is_decoded(links->bytes.bytes + value->start, value->n);
+}
+
+static int visit_text(const struct kept_value *value, const char *text,
+                      struct link_visit *visit)
+{
+    bool may_be_empty = value->element == ELEMENT_A || value->element == ELEMENT_AREA;
+
+    if (value->kind == KEPT_LINK &&
+        ((*text == '\0' && !may_be_empty) || is_exempt_fragment(value, text)))
+        return 0;
+    visit->link.reference = text;
+    visit->link.cut = visit->cut;
+    return visit->function(&visit->link, visit->arg);
+}
+
+/*
  * Visit the links in a stored value. An empty <a href> is a link to the page itself.
  * Other empty attributes are ignored, as browsers do.
  */
 static int visit_value(struct links *links, const struct kept_value *value,
                        bool is_windows_1252, struct link_visit *visit)
 {
-    bool may_be_empty = value->element == ELEMENT_A || value->element == ELEMENT_AREA;
+    const char *bytes;
+    char *text;
     size_t n;
-    const char *bytes = bytes_of(links, value, is_windows_1252, &n);
-    char *text = links->text.bytes;
 
-    if (bytes == NULL)
-        return -ENOMEM;
     visit->cut = value->cut;
     visit->link = link_of(links, value);
+    if (is_usable(links, value, is_windows_1252)) {
+        visit->link.stays = true;
+        return visit_text(value, links->bytes.bytes + value->start, visit);
+    }
+    bytes = bytes_of(links, value, is_windows_1252, &n);
+    if (bytes == NULL)
+        return -ENOMEM;
+    text = links->text.bytes;
     if (value->kind == KEPT_CSS)
         return link_visit_css(visit, bytes, n, &links->css_text);
     text[html_decode(bytes, n, text)] = '\0';
@@ -121,16 +150,9 @@ static int visit_value(struct links *links, const struct kept_value *value,
         return srcdoc_visit(links, visit, text);
     case KEPT_STYLE:
         return link_visit_style(visit, text, &links->css_text);
-    case KEPT_LINK:
-        if ((*text == '\0' && !may_be_empty) || is_exempt_fragment(value, text))
-            return 0;
-        break;
     default:
-        break;
+        return visit_text(value, text, visit);
     }
-    visit->link.reference = text;
-    visit->link.cut = visit->cut;
-    return visit->function(&visit->link, visit->arg);
 }
 
 int links_visit(struct links *links, bool is_windows_1252, links_visit_function visit,
