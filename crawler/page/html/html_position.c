@@ -1,20 +1,18 @@
 /*
  * html_position.c - count lines and columns, sixteen bytes at a time.
  *
- * Characters matter only after the last line end, and line ends only before it. So
- * memrchr() finds the last line end first. Bytes are counted with the compiler's vector
- * types (SSE2, NEON, or ordinary words on other machines). Comparing two vectors yields
- * -1 in each byte for which the comparison is true. So subtracting the result from a
- * vector of sums counts these bytes.
+ * Characters matter only after the last line end, and line ends only before it. So the
+ * last line end is found first. Comparing two blocks yields -1 in each byte for which the
+ * comparison is true. So subtracting the result from a block of sums counts these bytes.
  */
 #include "html_position.h"
 
+#include "../../base/block.h"
+
 #include <string.h>
 
-#define BLOCK ((ptrdiff_t)16)
 #define SUMMED_BYTES (126 * BLOCK) /* with more bytes, the one-byte sums could overflow */
 
-typedef signed char block __attribute__((vector_size(16)));
 typedef uint64_t halves __attribute__((vector_size(16)));
 
 /* Return the sum of all bytes of a vector. Each byte must be below 0x80. */
@@ -28,14 +26,6 @@ static unsigned sum_of(block bytes)
     return (unsigned)(pairs * 0x0001000100010001 >> 48);
 }
 
-static block load_block(const char *bytes)
-{
-    block text;
-
-    memcpy(&text, bytes, BLOCK);
-    return text;
-}
-
 /*
  * Return a block that ends with the n bytes before `end`. Its other bytes are values that
  * are not counted. n must be less than the size of a block, and at least a whole block
@@ -46,14 +36,14 @@ static block load_last(const char *end, ptrdiff_t n)
     static const char none_then_all[] = "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
                                         "\xff\xff\xff\xff\xff\xff\xff\xff"
                                         "\xff\xff\xff\xff\xff\xff\xff\xff";
-    block counts = load_block(none_then_all + n);
+    block counts = block_load(none_then_all + n);
 
-    return (load_block(end - BLOCK) & counts) | (((block){0} + INT8_MIN) & ~counts);
+    return (block_load(end - BLOCK) & counts) | (block_of(INT8_MIN) & ~counts);
 }
 
 static inline block is_newline(block text)
 {
-    return text == (block){0} + '\n';
+    return text == block_of('\n');
 }
 
 /*
@@ -62,7 +52,7 @@ static inline block is_newline(block text)
  */
 static inline block begins_character(block text)
 {
-    return text > (block){0} - 65;
+    return text > block_of(-65);
 }
 
 /* Count the bytes for which is_counted() is true. It must be false for INT8_MIN. */
@@ -81,8 +71,13 @@ static inline uint32_t count_bytes(const char *bytes, const char *end,
     while (end - bytes >= BLOCK) {
         ptrdiff_t n = end - bytes < SUMMED_BYTES ? end - bytes : SUMMED_BYTES;
         const char *stop = bytes + n / BLOCK * BLOCK;
+        for (; stop - bytes >= 4 * BLOCK; bytes += 4 * BLOCK)
+            sums -= is_counted(block_load(bytes)) +
+                    is_counted(block_load(bytes + BLOCK)) +
+                    is_counted(block_load(bytes + 2 * BLOCK)) +
+                    is_counted(block_load(bytes + 3 * BLOCK));
         for (; bytes < stop; bytes += BLOCK)
-            sums -= is_counted(load_block(bytes));
+            sums -= is_counted(block_load(bytes));
         count += sum_of(sums);
         sums = (block){0};
     }
@@ -101,30 +96,48 @@ static uint32_t count_lone_crs(const char *bytes, const char *end)
     return count;
 }
 
-/* Return the address after the last LF or CR, or `bytes` if there is none. */
-static const char *find_last_line(const char *bytes, const char *end)
-{
-    const char *newline = memrchr(bytes, '\n', (size_t)(end - bytes));
-    const char *line = newline != NULL ? newline + 1 : bytes;
-    const char *cr = memrchr(line, '\r', (size_t)(end - line));
+/* The part of a text after its last line end. */
+struct last_line {
+    const char *at;
+    bool is_ascii; /* false if the part may contain other characters */
+};
 
-    return cr != NULL ? cr + 1 : line;
+/* Search backwards, because the last line end is usually near. */
+static struct last_line find_last_line(const char *bytes, const char *end)
+{
+    const char *at = end;
+    block all = {0};
+
+    for (; at - bytes >= BLOCK; at -= BLOCK) {
+        block text = block_load(at - BLOCK);
+        unsigned ends = block_mask((text == block_of('\n')) | (text == block_of('\r')));
+        all |= text;
+        if (ends != 0) {
+            at -= __builtin_clz(ends) - 16; /* of 32 bits, 16 belong to the block */
+            return (struct last_line){at, block_mask(all < block_of(0)) == 0};
+        }
+    }
+    while (at > bytes && at[-1] != '\n' && at[-1] != '\r')
+        at--;
+    return (struct last_line){at, false};
 }
 
 void html_count(struct html_counter *counter, const char *bytes, size_t n)
 {
-    const char *end = bytes + n, *line;
+    const char *end = bytes + n;
+    struct last_line line;
 
     if (n == 0)
         return;
     if (counter->after_cr && *bytes == '\n')
         bytes++;
     line = find_last_line(bytes, end);
-    if (line > bytes) {
+    if (line.at > bytes) {
         counter->place.line +=
-            count_bytes(bytes, line, is_newline) + count_lone_crs(bytes, line);
+            count_bytes(bytes, line.at, is_newline) + count_lone_crs(bytes, line.at);
         counter->place.column = 1;
     }
-    counter->place.column += count_bytes(line, end, begins_character);
+    counter->place.column += line.is_ascii ? (uint32_t)(end - line.at)
+                                           : count_bytes(line.at, end, begins_character);
     counter->after_cr = end[-1] == '\r';
 }
