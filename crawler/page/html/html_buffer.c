@@ -17,12 +17,6 @@
 #define MANY 64 /* larger tables are freed, because clearing them for each tag is slow */
 #define USUAL_BYTES ((size_t)64 * 1024)
 
-struct html_name_slot {
-    uint64_t key;      /* the last eight bytes of the name */
-    uint64_t hash;     /* hash of the name, set once the set has a table */
-    uint32_t start, n; /* range in `bytes` of a name longer than the key */
-};
-
 /* ---- bytes ------------------------------------------------------------------------- */
 
 int html_buffer_reserve(struct html_buffer *buffer, size_t n)
@@ -176,7 +170,8 @@ static void fill_table(struct html_names *names)
     }
 }
 
-int html_names_add(struct html_names *names, const char *name, size_t n, uint64_t key)
+int html_names_add_slowly(struct html_names *names, const char *name, size_t n,
+                          uint64_t key)
 {
     bool has_table = names->count > FEW, is_full = names->count == names->capacity;
     uint64_t hash = has_table ? hash_of(name, n, key, names->seed) : 0;

@@ -43,6 +43,12 @@ void html_buffer_shrink(struct html_buffer *buffer);
 
 void html_buffer_finish(struct html_buffer *buffer);
 
+struct html_name_slot {
+    uint64_t key;      /* the last eight bytes of the name */
+    uint64_t hash;     /* hash of the name, set once the set has a table */
+    uint32_t start, n; /* range in `bytes` of a name longer than the key */
+};
+
 /* A set of names. Initialize with zeroes. */
 struct html_names {
     /* names of more than eight bytes, which do not fit into a key */
@@ -54,11 +60,22 @@ struct html_names {
     uint64_t seed;
 };
 
+/* Add a name to any set. See html_names_add(). */
+int html_names_add_slowly(struct html_names *names, const char *name, size_t n,
+                          uint64_t key);
+
 /*
  * Add a name, in amortized constant time. `key` consists of its last eight bytes. Returns
  * 1 if the name is new, 0 if not, or -ENOMEM.
  */
-int html_names_add(struct html_names *names, const char *name, size_t n, uint64_t key);
+static inline int html_names_add(struct html_names *names, const char *name, size_t n,
+                                 uint64_t key)
+{
+    if (names->count > 0 || names->capacity == 0 || n > sizeof key)
+        return html_names_add_slowly(names, name, n, key);
+    names->all[names->count++] = (struct html_name_slot){.key = key, .n = (uint32_t)n};
+    return 1;
+}
 
 /* Empty the set, but keep some of its memory for reuse. */
 void html_names_clear(struct html_names *names);

@@ -179,8 +179,8 @@ static void make_index(struct html_index *index)
     for (size_t i = 1; i < index->count; i++) {
         uint64_t key = key_of(index->all[i].name);
         size_t at = html_name_slot(key);
-        while (index->slots[at].which != 0)
-            at = (at + 1) % HTML_NAME_SLOTS;
+        for (; index->slots[at].which != 0; at = (at + 1) % HTML_NAME_SLOTS)
+            index->slots[at].is_passed = true;
         index->slots[at].key = key;
         index->slots[at].n = (uint8_t)strlen(index->all[i].name);
         index->slots[at].which = (uint8_t)i;

@@ -77,6 +77,8 @@ struct html_index {
         uint64_t key;
         uint8_t n;
         uint8_t which; /* 0 if the slot is free */
+        /* a name of this slot is in a later slot, because this one was not free */
+        bool is_passed;
     } slots[HTML_NAME_SLOTS];
 };
 
@@ -91,8 +93,10 @@ static inline size_t html_name_slot(uint64_t key)
     return (key * 0x31485df24037a85b) >> 55;
 }
 
-/* Find a name that is not in its slot, or is longer than its key. Returns 0 if the name
-   is unknown. */
+/*
+ * Find a name that is not in its slot, or is longer than its key. Returns 0 if the name
+ * is unknown.
+ */
 unsigned html_name_find(const struct html_index *index, const struct html_name *name);
 
 /* Return the index of a name, or 0 if the name is unknown. */
@@ -101,10 +105,10 @@ static inline unsigned html_name_look_up(const struct html_index *index,
 {
     size_t at = html_name_slot(name->key);
 
-    if (index->slots[at].which == 0)
+    if (index->slots[at].key != name->key && !index->slots[at].is_passed)
         return 0;
-    if (index->slots[at].key == name->key && index->slots[at].n == name->n &&
-        name->n <= sizeof name->key)
+    if (index->slots[at].n == name->n && name->n <= sizeof name->key &&
+        index->slots[at].key == name->key)
         return index->slots[at].which;
     return html_name_find(index, name);
 }

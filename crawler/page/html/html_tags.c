@@ -119,7 +119,7 @@ void html_begin_tag(struct html_tokenizer *t, bool is_end)
 }
 
 /* Process the complete name of a tag. */
-void html_name_tag(struct html_tokenizer *t)
+static inline void name_tag(struct html_tokenizer *t)
 {
     bool wanted =
         t->sink->tag != NULL && t->sink->tag(name_of(&t->name), t->is_end, t->arg);
@@ -128,6 +128,11 @@ void html_name_tag(struct html_tokenizer *t)
     t->wants_value = false;
     if (t->seen.count > 0)
         html_names_clear(&t->seen);
+}
+
+void html_name_tag(struct html_tokenizer *t)
+{
+    name_tag(t);
 }
 
 /* Process the '>' of a tag. */
@@ -383,26 +388,26 @@ HTML_STATE(html_state_self_closing)
 /* ---- plain tags -------------------------------------------------------------------- */
 
 /*
- * Read a name of one to seven letters. Returns the address after the letters, or NULL if
+ * Read a name of one to eight letters. Returns the address after the letters, or NULL if
  * there are more letters, none, or too few bytes in the piece.
  */
 static inline const char *read_letters(const char *p, const char *end,
                                        struct html_name_buffer *name)
 {
-    uint64_t word, others;
+    block text;
     size_t n;
 
-    if (end - p < (ptrdiff_t)HTML_WORD)
+    if (end - p < BLOCK)
         return NULL;
-    word = html_load_word(p);
-    others = html_find_no_letter(word);
-    if (others == 0 || others & 0x80)
+    text = block_load(p) | block_of(0x20); /* letters in lower case, and other bytes */
+    n = (size_t)__builtin_ctz(
+        ~block_mask((text > block_of('a' - 1)) & (text < block_of('z' + 1))));
+    if (n == 0 || n > HTML_WORD)
         return NULL;
-    n = html_first_of(others);
-    word |= HTML_EACH_BYTE(0x20); /* the letters in lower case, and other bytes */
-    html_store_word(name->bytes, word);
+    block_store(name->bytes, text);
     name->name.n = n;
-    name->name.key = __builtin_bswap64(word) >> 8 * (8 - n);
+    name->name.key =
+        __builtin_bswap64(html_load_word(name->bytes)) >> 8 * (HTML_WORD - n);
     return p + n;
 }
 
@@ -420,7 +425,8 @@ static inline const char *read_plain_attribute(struct html_tokenizer *t, const c
     if (p == NULL || end - p < 3 || p[0] != '=' || (p[1] != '"' && p[1] != '\''))
         return NULL;
     value = p + 2;
-    quote = html_find_near(value, end, p[1]);
+    quote =
+        p[1] == '"' ? html_find_near(value, end, '"') : html_find_near(value, end, '\'');
     if (quote == NULL || quote + 1 == end)
         return NULL;
     if (t->wants_attributes)
@@ -442,7 +448,7 @@ const char *html_read_plain_tag(struct html_tokenizer *t, const char *p, const c
         return NULL;
     t->is_end = is_end;
     t->is_self_closing = false;
-    html_name_tag(t);
+    name_tag(t);
     while (*p == ' ' && t->rc == 0) {
         next = read_plain_attribute(t, p + 1, end);
         if (next == NULL)
