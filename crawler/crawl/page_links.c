@@ -236,7 +236,8 @@ int page_note_link(struct finding *finding, const struct search_found *found)
     struct crawler *crawler = finding->pages->crawler;
     struct url url = *found->url;
     bool is_followed = !(found->link->nofollow || finding->pages->nofollow), is_new;
-    const char *directive = text_checks_directive(found->link->reference);
+    const char *directive =
+        url.is_plain ? NULL : text_checks_directive(found->link->reference);
     uint64_t hash = found->mark;
     struct unseen unseen;
     struct target *target;

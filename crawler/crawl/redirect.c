@@ -159,7 +159,7 @@ int redirect_follow(struct enqueuer *enqueuer, struct target *page, const char *
                     bool *reopens)
 {
     struct whatwg_url base = {0};
-    struct url url = {URL_OTHER, NULL, 0, 0};
+    struct url url = {.kind = URL_OTHER};
     int rc;
 
     if (location == NULL)

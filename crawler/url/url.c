@@ -191,6 +191,7 @@ static int resolve_plain(struct url_room *room, const struct whatwg_url *base,
     memcpy(out->href, base->href, kept);
     memcpy(out->href + kept, reference, n + 1);
     out->kind = URL_WEB;
+    out->is_plain = true;
     out->n = kept + n;
     out->fragment_at = fragment_at > 0 ? kept + fragment_at : 0;
     return 1;
@@ -241,14 +242,14 @@ int url_parse_in(struct url_room *room, const struct whatwg_url *base,
     struct whatwg_url url;
     int rc;
 
-    *out = (struct url){URL_OTHER, NULL, 0, 0};
+    *out = (struct url){.kind = URL_OTHER};
     rc = resolve_plain(room, base, reference, out);
     if (rc != 0)
         return rc < 0 ? rc : 0;
     rc = whatwg_url_parse(reference, strlen(reference), base, &url);
     if (rc < 0)
         return rc;
-    *out = (struct url){kind_of(&url), url.href, url.length, 0};
+    *out = (struct url){.kind = kind_of(&url), .href = url.href, .n = url.length};
     if (url.fragment_at < url.length) {
         out->fragment_at = url.fragment_at + 1;
         cut_fragment(out);
