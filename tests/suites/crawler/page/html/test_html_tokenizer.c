@@ -163,6 +163,92 @@ TEST(html_tokens_of_attributes_named_twice)
     check("<a b=1><a b=2>", "b=1 <a>b=2 <a>");
 }
 
+/* Return the trace of a page that arrives in pieces of this size. */
+static char *trace_of(const char *html, size_t piece)
+{
+    struct page page = {.traces_places = true, .skipped = "skipped"};
+    char *text;
+
+    html_tokenizer_init(&page.tokenizer, &sink, &page);
+    page.tokenizer.marks_tags = true;
+    CHECK_INT(trace_pieces(&page, html, strlen(html), piece), 0);
+    html_tokenizer_finish(&page.tokenizer);
+    text = strdup(test_trace_text());
+    test_trace_clear();
+    return text;
+}
+
+/* Append random parts, which together are nearly always tags. */
+static void make_tags(char *html, size_t room, unsigned *random)
+{
+    static const char *const parts[] = {"<a",
+                                        "<TITLES",
+                                        "</b",
+                                        "<eightbit",
+                                        "</ninebytes",
+                                        "<h1",
+                                        "<p>",
+                                        "</P>",
+                                        "<x-y",
+                                        "<aa\xc3\xa4",
+                                        " ",
+                                        "\n",
+                                        "  ",
+                                        " b=\"c\"",
+                                        " HREF=\"page1.html\"",
+                                        " id='x'",
+                                        " skipped=\"y\"",
+                                        " e=\"12345678901234\"",
+                                        " f=\"123456789012345\"",
+                                        " g='1234567890123456'",
+                                        " h=\"\"",
+                                        " i=j",
+                                        " k",
+                                        " l = \"m\"",
+                                        " eightbit=\"1\"",
+                                        " ninebytes=\"1\"",
+                                        " n='\"'",
+                                        " o=\"'>\"",
+                                        "/",
+                                        ">",
+                                        ">",
+                                        ">text",
+                                        ">text that is longer than a block",
+                                        "=",
+                                        "\"",
+                                        "\xff"};
+    size_t n = 0;
+
+    for (;;) {
+        const char *part;
+        *random = *random * 1103515245 + 12345;
+        part = parts[(*random >> 16) % (sizeof parts / sizeof parts[0])];
+        if (n + strlen(part) + 1 > room)
+            return;
+        strcpy(html + n, part);
+        n += strlen(part);
+    }
+}
+
+TEST(html_tokens_are_the_same_for_all_pieces)
+{
+    char html[400];
+    unsigned random = 1;
+
+    for (int i = 0; i < 1000; i++) {
+        char *bytes, *whole, *pieces;
+        make_tags(html, 20 + (size_t)i % 380, &random);
+        bytes = trace_of(html, 1);
+        whole = trace_of(html, sizeof html);
+        pieces = trace_of(html, 2 + (size_t)i % 61);
+        CHECK_STR(whole, bytes);
+        CHECK_STR(pieces, bytes);
+        free(bytes);
+        free(whole);
+        free(pieces);
+    }
+}
+
 TEST(html_tokens_of_end_tags_have_no_attributes)
 {
     check("</a b='>'></a/></ x></>", "</a></a/><!-- x-->");

@@ -7,8 +7,7 @@
 static void make_tree(struct html_tree *tree, uint32_t count, bool form_is_open)
 {
     html_tree_reset(tree);
-    tree->has_body = true;
-    tree->may_have_frames = false;
+    html_tree_text(tree, "text", 4); /* begins the body, and rules out frames */
     tree->form_is_open = form_is_open;
     for (size_t i = 0; i < ELEMENT_COUNT; i++)
         tree->counts[i] = count;
