@@ -26,7 +26,7 @@ struct url {
     char *href;         /* URL with its fragment; the caller frees it */
     size_t n;           /* length of `href` */
     size_t fragment_at; /* offset of the fragment after '#', or 0 */
-    bool is_plain;      /* if true, the reference had no text directive (":~:text=...") */
+    bool is_plain;      /* the reference is known to lack a directive ":~:text=..." */
 };
 
 /*

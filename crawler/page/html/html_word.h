@@ -30,8 +30,8 @@ static inline uint64_t html_load_word(const char *bytes)
 }
 
 /*
- * Return a word in which the highest bit of a byte is set for the first byte that is
- * equal to `c`. It may also be set for bytes after it. Returns 0 if no byte is equal.
+ * Return a word in which the highest bit of each byte equal to `c` is set. The highest
+ * bits of later bytes may also be set. Returns 0 if no byte is equal.
  */
 static inline uint64_t html_find_in_word(uint64_t word, char c)
 {
