@@ -30,6 +30,10 @@ enum html_inside {
     INSIDE_ANNOTATION, /* any other annotation-xml */
 };
 
+/*
+ * The open elements. The struct has many members, because each is part of a rule that
+ * decides whether a tag is dropped.
+ */
 struct html_tree {
     struct {
         uint64_t name; /* a hash of the name */
