@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #define WORKERS 16
+#define FOLDER_MAX (PATH_MAX - NAME_MAX - 2) /* length of a folder's path */
 
 struct tree {
     const char *from, *to;
@@ -34,6 +35,12 @@ static int take_name(struct tree *tree, char *name)
     return rc;
 }
 
+/* Like Go's program, without parsing a format. main() has checked the lengths. */
+static void join_path(char *path, const char *folder, const char *name)
+{
+    strcpy(stpcpy(stpcpy(path, folder), "/"), name);
+}
+
 static int work(void *arg)
 {
     struct tree *tree = arg;
@@ -41,8 +48,8 @@ static int work(void *arg)
     int rc;
 
     while ((rc = take_name(tree, name)) > 0) {
-        snprintf(from, sizeof from, "%s/%s", tree->from, name);
-        snprintf(to, sizeof to, "%s/%s", tree->to, name);
+        join_path(from, tree->from, name);
+        join_path(to, tree->to, name);
         rc = coil_copy_file(from, to, NULL);
         if (rc < 0)
             return rc;
@@ -84,7 +91,7 @@ int main(int argc, char **argv)
 {
     int rc;
 
-    if (argc != 3)
+    if (argc != 3 || strlen(argv[1]) > FOLDER_MAX || strlen(argv[2]) > FOLDER_MAX)
         return 2;
     rc = coil_run(copy, argv, NULL);
     if (rc < 0)
