@@ -158,13 +158,14 @@ static int compare_owner(const struct reading *r, const unsigned char *owner, bo
     *same = points_to_name(r, owner);
     if (*same) /* usual in answers */
         return ARES_SUCCESS;
-    do {
+    *same = true;
+    do { /* also after a difference, so that a malformed name is found */
         a = next_label(r, &owner);
-        b = next_label(r, &name);
+        b = *same ? next_label(r, &name) : a;
         if (a == NULL || b == NULL || (left -= *a + 1) < 0)
             return ARES_EBADNAME;
-        *same = are_same_labels(a, b);
-    } while (*same && *a != 0);
+        *same = *same && are_same_labels(a, b);
+    } while (*a != 0);
     return ARES_SUCCESS;
 }
 

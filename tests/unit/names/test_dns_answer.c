@@ -234,3 +234,21 @@ TEST(dns_answer_refuses_compression_pointers_to_later_bytes)
     CHECK_INT(parse_canonical_name((unsigned char[]){0xc0, at + 2, 0}, 3, name),
               ARES_EBADNAME);
 }
+
+/* A malformed name makes a response invalid, even that of a record of another name. */
+TEST(dns_answer_refuses_a_malformed_owner)
+{
+    static const unsigned char other[] = {1, 'x', 0xc0, 200};
+    struct coil__answer answer = {.rc = 0};
+    struct packet p;
+
+    begin_packet(&p, 2);
+    put_link(&p, 0, 0);
+    memcpy(p.bytes + p.n, other, sizeof other);
+    p.n += sizeof other;
+    memcpy(p.bytes + p.n, "\0\1\0\1\0\0\0\74\0\4\300\0\2\1", 14);
+    p.n += 14;
+    CHECK_INT(coil__dns_parse(COIL__ASK_V4, p.bytes, (int)p.n, &answer), ARES_EBADNAME);
+    CHECK_INT(answer.count, 0);
+    CHECK(answer.addresses == NULL);
+}
