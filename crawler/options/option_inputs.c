@@ -157,6 +157,8 @@ bool option_has_scheme(const char *operand)
     while (is_letter(operand[n]) || is_digit(operand[n]) ||
            (operand[n] != '\0' && strchr("+-.", operand[n]) != NULL))
         n++;
+    if (strncasecmp(operand, "mailto:", 7) == 0 || strncasecmp(operand, "tel:", 4) == 0)
+        return true;
     return is_letter(operand[0]) && strncmp(operand + n, "://", 3) == 0;
 }
 

@@ -128,9 +128,9 @@ bool option_is_file_url(const char *operand);
 int option_add_file_url(struct option_source *source, const char *operand);
 
 /*
- * True if an operand begins with a scheme and "://", unlike "h/?to=http://other". The
- * other function is true for URLs such as "http:/h/", which are valid, but false for
- * "http:80", a host. (option_inputs.c)
+ * The first function is true if an operand begins with a scheme and "://", unlike
+ * "h/?to=http://other", or with "mailto:" or "tel:". The second is true for valid URLs
+ * such as "http:/h/", but false for "http:80", a host. (option_inputs.c)
  */
 bool option_has_scheme(const char *operand);
 bool option_has_web_scheme(const char *operand);

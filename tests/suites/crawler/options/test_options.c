@@ -762,6 +762,9 @@ TEST(options_a_start_is_needed_and_must_be_one)
     check_refused(PARSE("-q"),
                   "name a URL, a folder or a file; coil-crawl --help says more");
     check_refused(PARSE("ftp://h/"), "ftp://h/: not an http or https URL, nor a file");
+    check_refused(PARSE("mailto:a@b"),
+                  "mailto:a@b: not an http or https URL, nor a file");
+    check_refused(PARSE("Tel:123"), "Tel:123: not an http or https URL, nor a file");
     check_refused(PARSE("a b.example"),
                   "a b.example: not an http or https URL, nor a file");
     check_refused(PARSE(""), ": not an http or https URL, nor a file");
