@@ -203,10 +203,23 @@ static bool is_sitemap(const struct search *search)
     case SITEMAP_NO_XML:
         return is_named && (is_utf16(head, n) ||
                             (!search->else_html && memchr(head, '\0', n) == NULL));
+    case SITEMAP_HTML:
     case SITEMAP_OTHER:
         break;
     }
     return false;
+}
+
+/*
+ * True for XML of a type that servers use for all kinds of documents, unless its root is
+ * that of a page. In such a document, <a href> is not a link.
+ */
+static bool is_other_xml(const struct search *search)
+{
+    return (is_type(search->content_type, "text/xml") ||
+            is_type(search->content_type, "application/rss+xml") ||
+            is_type(search->content_type, "application/atom+xml")) &&
+           sitemap_root_of(search->head, search->head_n) == SITEMAP_OTHER;
 }
 
 /* Decide how to read a possible sitemap. Returns false if the page should be searched as
@@ -221,9 +234,9 @@ static bool choose_sitemap(struct search *search)
     search->encoding = is_gzip ? HELD : SITEMAP;
     if (is_gzip || is_sitemap(search))
         return true;
-    search->type = search->else_html ? PAGE_HTML : PAGE_NONE;
+    search->type = search->else_html && !is_other_xml(search) ? PAGE_HTML : PAGE_NONE;
     search->encoding = IGNORED;
-    return !search->else_html;
+    return search->type == PAGE_NONE;
 }
 
 static int feed_sitemap(struct search *search, const char *bytes, size_t n)

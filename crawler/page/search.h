@@ -89,7 +89,8 @@ void search_begin(struct search *search, const char *content_type);
  * `is_named` or `else_html` is true, also accept a feed. `is_named` must be true if the
  * user or a robots.txt calls the page a sitemap: only such a page may be a list of URLs
  * or gzip-compressed. Any other page is searched as HTML if `else_html` is true, and
- * ignored otherwise.
+ * ignored otherwise. If its type is text/xml or the type of a feed, it is also ignored
+ * unless its root is <html>.
  */
 void search_expect_sitemap(struct search *search, bool is_named, bool else_html);
 

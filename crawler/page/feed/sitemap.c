@@ -27,11 +27,9 @@
 static const struct {
     const char *name;
     enum sitemap_root root;
-} roots[] = {{"urlset", SITEMAP_URLSET},
-             {"sitemapindex", SITEMAP_INDEX},
-             {"rss", SITEMAP_RSS},
-             {"RDF", SITEMAP_RSS},
-             {"feed", SITEMAP_ATOM}};
+} roots[] = {
+    {"html", SITEMAP_HTML}, {"urlset", SITEMAP_URLSET}, {"sitemapindex", SITEMAP_INDEX},
+    {"rss", SITEMAP_RSS},   {"RDF", SITEMAP_RSS},       {"feed", SITEMAP_ATOM}};
 
 enum sitemap_root sitemap_root_of_name(const char *name, size_t n)
 {

@@ -35,6 +35,7 @@ struct sitemap;
 enum sitemap_root {
     SITEMAP_NO_XML, /* a text that does not begin with '<' */
     SITEMAP_OTHER,
+    SITEMAP_HTML,
     SITEMAP_URLSET,
     SITEMAP_INDEX,
     SITEMAP_RSS, /* RSS 0.91 to 2.0; also RSS 1.0, with the root element rdf:RDF */

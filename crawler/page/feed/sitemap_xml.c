@@ -159,7 +159,7 @@ static void on_start(void *arg, const char *qualified, const char **attributes)
         sitemap->root = sitemap_root_of_name(qualified, strlen(qualified));
     if (sitemap->depth <= DEPTH_MAX)
         enter_base(sitemap, attributes);
-    if (sitemap->root == SITEMAP_OTHER)
+    if (sitemap->root == SITEMAP_OTHER || sitemap->root == SITEMAP_HTML)
         sitemap_stop(sitemap, "it is neither a sitemap nor a feed");
     else if (sitemap->depth > DEPTH_MAX)
         sitemap_stop(sitemap, "its elements are nested too deep");

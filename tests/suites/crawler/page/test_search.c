@@ -349,6 +349,19 @@ TASK_TEST(search_of_a_sitemap)
     check_sitemap("text/xml", false, false, "<svg/>", 6, false, "");
 }
 
+/* In text/xml, only XHTML is searched as HTML. */
+TASK_TEST(search_of_xml_that_is_no_page)
+{
+    static const char page[] = "<?xml version='1.0'?><html><a href='b'/></html>";
+    static const char other[] = "<?xml version='1.0'?><list><a href='b'/></list>";
+
+    check_sitemap("text/xml", false, true, page, sizeof page - 1, true, "[http://h/p/b]");
+    check_sitemap("text/xml", false, true, other, sizeof other - 1, false, "");
+    check_sitemap("application/rss+xml", false, true, other, sizeof other - 1, false, "");
+    check_sitemap("application/xml", false, true, other, sizeof other - 1, true,
+                  "[http://h/p/b]");
+}
+
 /*
  * In a feed, the content of a CDATA section is text. Tags in such a section are ignored.
  */
