@@ -3,6 +3,7 @@
  */
 #include "answer.h"
 
+#include "../base/text.h"
 #include "../page/content_type.h"
 #include "../url/url.h"
 
@@ -58,6 +59,33 @@ static int read_content_type(struct answer *answer)
     return rc;
 }
 
+static bool is_utf8(const char *s, size_t n)
+{
+    bool is_valid = true;
+
+    for (size_t at = 0; at < n && is_valid;)
+        at += text_utf8_length(s + at, n - at, &is_valid);
+    return is_valid;
+}
+
+/*
+ * Read the Location. If it is not valid UTF-8, percent-encode all bytes outside ASCII, as
+ * browsers do. Old servers send paths in Latin-1, for example. Returns 0 or -ENOMEM.
+ */
+static int read_location(struct answer *answer)
+{
+    const char *location = coil_http_header(answer->response, "Location");
+    struct text text = {0};
+
+    answer->location = location;
+    if (location == NULL || is_utf8(location, strlen(location)))
+        return 0;
+    text_add_encoded(&text, location, strlen(location), PERCENT_CONTROL);
+    free(answer->encoded_location);
+    answer->location = answer->encoded_location = text_take(&text);
+    return answer->location != NULL ? 0 : -ENOMEM;
+}
+
 static bool says_nosniff(const coil_http_response *response)
 {
     const char *value = coil_http_header(response, "X-Content-Type-Options");
@@ -97,9 +125,10 @@ static int look_at_headers(struct transfer *transfer, coil_http_response *respon
 
     answer->response = response;
     rc = read_content_type(answer);
+    if (rc == 0)
+        rc = read_location(answer);
     answer->status = coil_http_status(response);
     answer->may_be_sniffed = answer->content_type == NULL && !says_nosniff(response);
-    answer->location = coil_http_header(response, "Location");
     answer->retry_after = coil_http_header(response, "Retry-After");
     answer->is_challenge = is_challenge(response);
     answer->sets_cookie = coil_http_header(response, "Set-Cookie") != NULL;
@@ -312,6 +341,7 @@ void answer_finish(struct answer *answer)
 {
     coil_http_response_destroy(answer->response);
     free(answer->extracted_type);
+    free(answer->encoded_location);
     *answer = (struct answer){.status = 0};
 }
 

@@ -24,9 +24,10 @@ struct answer {
      */
     int body_rc;
     const char *content_type, *location, *retry_after;
-    char *extracted_type; /* NULL, or content_type if made from several headers */
-    bool may_be_sniffed;  /* there is no Content-Type, and sniffing is allowed */
-    bool is_challenge;    /* the server asks the client to prove that it is human */
+    char *extracted_type;   /* NULL, or content_type if made from several headers */
+    char *encoded_location; /* NULL, or location if the header is not valid UTF-8 */
+    bool may_be_sniffed;    /* there is no Content-Type, and sniffing is allowed */
+    bool is_challenge;      /* the server asks the client to prove that it is human */
     bool sets_cookie;
     bool is_late;     /* rc is -ETIMEDOUT because of request_params.max_ns */
     bool is_tls;      /* rc is -EPROTO because of TLS, not HTTP */

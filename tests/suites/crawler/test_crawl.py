@@ -303,6 +303,14 @@ def test_relative_redirect():
     equal(result.site.requests[-1], "/a/d%20e")
 
 
+def test_redirect_in_another_encoding():
+    """If a Location is not valid UTF-8, its bytes are percent-encoded."""
+    result = crawl({"/": page("/a", "/b"), "/a": redirect("/\udce9?\udce9\udc80"), "/%E9?%E9%80": page(),
+                    "/b": redirect("/\u00e9"), "/%C3%A9": page()})
+    equal(result.outcomes, {"/": "ok", "/a": "redirect/temporary", "/b": "redirect/temporary"})
+    equal(sorted(result.site.requests), ["/", "/%C3%A9", "/%E9?%E9%80", "/a", "/b"])
+
+
 def test_redirects_that_meet_go_on_as_one():
     result = crawl({"/": page("/foo", "/bar"), "/foo": redirect("/baz"),
                     "/bar": redirect("/baz"), "/baz": redirect("/quux"), "/quux": page()})
