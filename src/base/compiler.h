@@ -50,8 +50,14 @@
 /* Make the compiler forget what it knows about the pointer, to avoid false warnings. */
 #define COIL__FORGET(pointer) __asm__("" : "+r"(pointer))
 
-/* For thread-local variables. A task never moves to another thread, so the compiler may
-   cache the address of such a variable. */
+/*
+ * For thread-local variables. A task never moves to another thread, so the compiler may
+ * cache the address of such a variable.
+ *
+ * A library with such variables can be opened with dlopen(3) only if all of them fit into
+ * the spare memory that the C library reserves, about 1.6 KB in glibc. Other libraries
+ * need part of this memory. So put tables and buffers elsewhere, for example in the loop.
+ */
 #define COIL__THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
 
 /* Return the value of the stack pointer. (GCC 14 has a builtin function for this.) */

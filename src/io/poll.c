@@ -40,7 +40,6 @@
 #include <unistd.h>
 
 #define DIRECT 4
-#define BUCKETS 64
 #define USUAL (POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM)
 #define ALWAYS (POLLERR | POLLHUP | POLLNVAL) /* reported even if not requested */
 
@@ -58,7 +57,7 @@ struct part {
  * number.
  */
 struct name {
-    struct coil__list link; /* in its bucket */
+    struct coil__list link; /* in a bucket of loop.polled */
     struct polling *polling;
     int fd;
 };
@@ -74,12 +73,6 @@ struct polling {
     struct part parts[DIRECT];
     struct name names[DIRECT];
 };
-
-/*
- * This thread's descriptors with waiting tasks, hashed by number. A bucket is initialised
- * when the first one is added.
- */
-static COIL__THREAD_LOCAL struct coil__list buckets[BUCKETS];
 
 /* ---- poll(2) without waiting ------------------------------------------------------- */
 
@@ -131,15 +124,16 @@ static int poll_now(struct pollfd *fds, nfds_t n)
 
 /* ---- names ------------------------------------------------------------------------- */
 
-static struct coil__list *bucket_of(int fd)
+/* A bucket is initialised when the first name is added. */
+static struct coil__list *bucket_of(coil_loop *loop, int fd)
 {
-    return &buckets[(unsigned)fd % BUCKETS];
+    return &loop->polled[(unsigned)fd % COIL__POLLED_BUCKETS];
 }
 
 static void add_name(struct polling *p, int fd)
 {
     struct name *name = &p->names[p->name_count++];
-    struct coil__list *bucket = bucket_of(fd);
+    struct coil__list *bucket = bucket_of(p->loop, fd);
 
     *name = (struct name){.polling = p, .fd = fd};
     if (bucket->next == NULL)
@@ -162,17 +156,17 @@ static void remove_names(struct polling *p)
 
 int coil_poll_end(int fd)
 {
-    struct coil__list *bucket = bucket_of(fd);
+    coil_loop *loop = coil__loop_of_thread;
+    struct coil__list *bucket = loop != NULL ? bucket_of(loop, fd) : NULL;
     int count = 0;
 
-    if (bucket->next == NULL)
+    if (bucket == NULL || bucket->next == NULL)
         return 0;
     COIL__LIST_EACH (link, bucket) {
         const struct name *name = COIL__CONTAINER(link, struct name, link);
 
         /* In a child of fork(2), the list still contains the parent's tasks. */
-        if (name->fd == fd && name->polling->loop == coil__loop_of_thread &&
-            name->polling->loop->pid == getpid())
+        if (name->fd == fd && loop->pid == getpid())
             count += coil__wait_complete(&name->polling->wait, -EBADF);
     }
     return count;

@@ -64,6 +64,8 @@ struct coil__fork {
  * A loop. The structs among its members belong to other files of this folder. loop.c
  * explains turns. Upper layers use the functions below.
  */
+#define COIL__POLLED_BUCKETS 64
+
 struct coil_loop {
     struct coil__list ready; /* runnables of the next turn */
     struct coil__list batch; /* runnables that this turn has not run yet */
@@ -116,6 +118,11 @@ struct coil_loop {
     struct coil__deadlock deadlock;
     struct coil__fork fork;
     struct coil__trace *trace_kept; /* `trace`, or the stopped trace, or NULL */
+    /*
+     * The descriptors for which coil_poll() waits, hashed by number: io/poll.c. Not a
+     * thread-local variable: see COIL__THREAD_LOCAL.
+     */
+    struct coil__list polled[COIL__POLLED_BUCKETS];
 
     /* For tools: coro/outside.h. */
     pid_t thread;                      /* the kernel's id */
