@@ -29,6 +29,7 @@
 #include <openssl/x509v3.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -150,8 +151,36 @@ static int name_authorities(SSL_CTX *ctx, const char *ca_file)
     return 0;
 }
 
+/*
+ * Check that the default file of authorities can be opened, if it exists. OpenSSL ignores
+ * every failure to read it, even if descriptors have run out. The context would then trust
+ * no authority as long as it exists.
+ */
+static int check_default_file(void)
+{
+    const char *path = secure_getenv(X509_get_default_cert_file_env());
+    int fd;
+
+    if (path == NULL)
+        path = X509_get_default_cert_file();
+    fd = COIL__CALL(EMFILE, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (fd < 0) {
+        int error = errno;
+
+        if (error != EMFILE && error != ENFILE && error != ENOMEM)
+            return 0;
+        return coil_fail(-error, "cannot open '%s': %s", path, strerror(error));
+    }
+    close(fd);
+    return 0;
+}
+
 static int trust_system(SSL_CTX *ctx)
 {
+    int rc = check_default_file();
+
+    if (rc < 0)
+        return rc;
     if (SSL_CTX_set_default_verify_paths(ctx) != 1)
         return coil__tls_fail_setup(-EINVAL, "cannot load", "the system's authorities");
     ERR_clear_error(); /* if there are no authorities, no peer is trusted */
@@ -595,6 +624,8 @@ static int make_default(void *arg)
         default_is_made = rc == 0;
     }
     pthread_mutex_unlock(&making_default);
+    if (rc < 0)
+        coil_clear_error(); /* an error on this thread does not reach the task */
     return rc;
 }
 
@@ -603,5 +634,7 @@ int coil__tls_default(coil_tls **out)
     int rc = default_is_made ? 0 : coil_blocking(COIL_LANE_FILE, make_default, NULL);
 
     *out = &the_default;
+    if (rc < 0 && rc != -ECANCELED)
+        return coil_fail(rc, "cannot load the system's authorities: %s", strerror(-rc));
     return rc;
 }

@@ -294,6 +294,33 @@ IO_TEST(tls_default_context_of_a_system_without_authorities)
 }
 
 /*
+ * If descriptors have run out, the default context is not created. Otherwise the process
+ * would never trust an authority.
+ */
+IO_TEST(tls_default_context_without_descriptors)
+{
+    struct certificates files;
+    coil_tls_opts server;
+    coil_stream *ends[2];
+    int before, rc;
+
+    certificates_make(&files);
+    server = (coil_tls_opts){.certificate_file = files.server};
+    setenv("SSL_CERT_FILE", files.root, 1);
+    setenv("SSL_CERT_DIR", "/nowhere", 1);
+    CHECK_INT(coil_stream_pair(ends), 0);
+    before = limit_descriptors(0);
+    check_fails(NULL, -EMFILE, "Too many open files");
+    CHECK_INT(coil_start_tls(ends[0], NULL, "localhost"), -EMFILE);
+    check_says("cannot load the system's authorities: Too many open files");
+    restore_descriptors(before);
+    CHECK_INT(meet(&server, NULL, &rc), 0);
+    coil_stream_destroy(ends[0]);
+    coil_stream_destroy(ends[1]);
+    certificates_remove(&files);
+}
+
+/*
  * A context with a certificate loads the system's authorities when a client first uses
  * it, and never for a server.
  */
