@@ -69,8 +69,9 @@ typedef struct coil_resolver_opts {
  *
  * The cache is emptied. Lookups in progress complete with the old configuration. Fails
  * with -EINVAL for an unknown engine, a malformed server, or options that the engine does
- * not support. Also fails with -EOPNOTSUPP for "c-ares" if coil was built without it, or
- * with -ENOMEM. After a failure, the old configuration remains.
+ * not support. Also fails with -EOPNOTSUPP for "c-ares" if coil was built without it,
+ * -EMFILE or -ENFILE if nsswitch.conf could not be opened, or -ENOMEM. After a failure,
+ * the old configuration remains.
  */
 COIL_API int coil_resolver_configure(const coil_resolver_opts *opts);
 

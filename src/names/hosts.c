@@ -12,7 +12,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +32,7 @@ struct coil__hosts {
     char text[];
 };
 
-/* ---- reading ----------------------------------------------------------------------- */
+/* ---- parsing ----------------------------------------------------------------------- */
 
 static int add_entry(struct coil__hosts *hosts, const struct entry *entry)
 {
@@ -50,7 +49,7 @@ static int add_entry(struct coil__hosts *hosts, const struct entry *entry)
     return 0;
 }
 
-static int read_line(struct coil__hosts *hosts, char *line)
+static int parse_line(struct coil__hosts *hosts, char *line)
 {
     static const char blanks[] = " \t\r\v\f";
     struct entry entry = {.proper = NULL};
@@ -85,7 +84,7 @@ static int compare_entries(const void *a, const void *b)
     return one->name < other->name ? -1 : one->name > other->name;
 }
 
-static int read_text(struct coil__hosts *hosts)
+static int parse_text(struct coil__hosts *hosts)
 {
     char *line = hosts->text;
     int rc = 0;
@@ -95,7 +94,7 @@ static int read_text(struct coil__hosts *hosts)
 
         if (end != NULL)
             *end++ = '\0';
-        rc = read_line(hosts, line);
+        rc = parse_line(hosts, line);
         line = end;
     }
     if (hosts->count > 0)
@@ -103,8 +102,10 @@ static int read_text(struct coil__hosts *hosts)
     return rc;
 }
 
-/* Read the text. If the file cannot be read, treat it as empty. */
-static size_t read_file(int fd, char *text, size_t size)
+/* ---- reading ----------------------------------------------------------------------- */
+
+/* Read at most `size` bytes. Returns their number; 0 for a folder. */
+static ssize_t read_bytes(int fd, char *text, size_t size)
 {
     size_t done = 0;
     ssize_t n;
@@ -113,32 +114,50 @@ static size_t read_file(int fd, char *text, size_t size)
         n = COIL__CALL(EIO, read(fd, text + done, size - done));
         if (n < 0 && errno == EINTR)
             continue;
+        if (n < 0 && errno != EISDIR)
+            return -errno;
         if (n <= 0)
             break;
         done += (size_t)n;
     }
+    return (ssize_t)done;
+}
+
+static int read_text(struct coil__hosts *hosts, int fd, size_t size)
+{
+    ssize_t n = read_bytes(fd, hosts->text, size);
+
+    if (n < 0)
+        return (int)n;
     /*
      * As in the C library, a NUL hides the rest of its line, but not the following lines.
      */
-    for (char *nul = text;
-         (nul = memchr(nul, '\0', done - (size_t)(nul - text))) != NULL;)
+    for (char *nul = hosts->text, *end = nul + n;
+         (nul = memchr(nul, '\0', (size_t)(end - nul))) != NULL;)
         *nul = '#';
-    return done;
+    hosts->text[n] = '\0';
+    return 0;
 }
 
-static int read_hosts(int fd, const struct stat *file, struct coil__hosts **out)
+static int read_hosts(int fd, struct coil__hosts **out)
 {
-    size_t size =
-        file->st_size > 0 && file->st_size < LARGEST ? (size_t)file->st_size : 0;
-    struct coil__hosts *hosts = coil__alloc_zeroed(sizeof *hosts + size + 1);
-    int rc;
+    struct stat file = {.st_size = 0};
+    struct coil__hosts *hosts;
+    size_t size;
+    int rc = 0;
 
+    if (fd >= 0 && COIL__CALL(EIO, fstat(fd, &file)) < 0)
+        return -errno;
+    size = file.st_size > 0 && file.st_size < LARGEST ? (size_t)file.st_size : 0;
+    hosts = coil__alloc_zeroed(sizeof *hosts + size + 1);
     if (hosts == NULL)
         return -ENOMEM;
-    hosts->changed = file->st_mtim;
-    hosts->bytes = file->st_size;
-    hosts->text[fd >= 0 ? read_file(fd, hosts->text, size) : 0] = '\0';
-    rc = read_text(hosts);
+    hosts->changed = file.st_mtim;
+    hosts->bytes = file.st_size;
+    if (fd >= 0)
+        rc = read_text(hosts, fd, size);
+    if (rc == 0)
+        rc = parse_text(hosts);
     if (rc < 0)
         coil__hosts_destroy(hosts);
     else
@@ -146,27 +165,31 @@ static int read_hosts(int fd, const struct stat *file, struct coil__hosts **out)
     return rc;
 }
 
+static bool has_changed(const struct coil__hosts *hosts, const char *path)
+{
+    struct stat file;
+
+    if (COIL__CALL(EACCES, stat(path, &file)) < 0)
+        file = (struct stat){.st_size = 0};
+    return hosts->bytes != file.st_size || hosts->changed.tv_sec != file.st_mtim.tv_sec ||
+           hosts->changed.tv_nsec != file.st_mtim.tv_nsec;
+}
+
 int coil__hosts_refresh(struct coil__hosts **hosts, const char *path)
 {
-    int fd = COIL__CALL(EMFILE, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct coil__hosts *before = *hosts;
-    struct stat file = {.st_size = 0};
-    int rc = 0;
+    FILE *file;
+    int rc;
 
-    if (fd < 0 && (errno == EMFILE || errno == ENFILE))
-        return -errno; /* the file may exist */
-    if (fd >= 0 && COIL__CALL(EIO, fstat(fd, &file)) < 0)
-        file.st_size = 0;
-    if (before == NULL || before->bytes != file.st_size ||
-        before->changed.tv_sec != file.st_mtim.tv_sec ||
-        before->changed.tv_nsec != file.st_mtim.tv_nsec) {
-        rc = read_hosts(fd, &file, hosts);
-        if (rc == 0)
-            coil__hosts_destroy(before);
-    }
-    if (fd >= 0)
-        close(fd);
-    return rc;
+    if (before != NULL && !has_changed(before, path))
+        return 0;
+    rc = coil__config_file_open(path, &file);
+    if (rc < 0)
+        return rc;
+    rc = read_hosts(file != NULL ? fileno(file) : -1, hosts);
+    if (rc == 0)
+        coil__hosts_destroy(before);
+    return coil__config_file_close(file, rc);
 }
 
 void coil__hosts_destroy(struct coil__hosts *hosts)

@@ -8,10 +8,7 @@
  */
 #include "resolver.h"
 
-#include "../base/fault.h"
-
 #include <ctype.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,18 +122,15 @@ static int take_line(struct coil__resolv_conf *conf, char *line, unsigned *timeo
 
 static int take_file(struct coil__resolv_conf *conf, const char *path, unsigned *timeout)
 {
-    FILE *file = coil__call_fails(EMFILE, "fopen") ? NULL : fopen(path, "re");
     char *line = NULL;
     size_t size = 0;
-    int rc = 0;
+    FILE *file;
+    int rc = coil__config_file_open(path, &file);
 
-    if (file == NULL && (errno == EMFILE || errno == ENFILE))
-        return -errno; /* the file may exist */
     while (rc == 0 && file != NULL && getline(&line, &size, file) > 0)
         rc = take_line(conf, line, timeout);
+    rc = coil__config_file_close(file, rc);
     free(line);
-    if (file != NULL)
-        fclose(file);
     return rc;
 }
 

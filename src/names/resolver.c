@@ -54,19 +54,20 @@ static bool is_foreign_line(char *line)
     return false;
 }
 
-/* True if there are sources of names other than files and name servers. */
-static bool has_foreign_sources(void)
+/* Set *found if there are sources of names other than files and name servers. */
+static int find_foreign_sources(bool *found)
 {
-    FILE *file = coil__call_fails(EMFILE, "fopen") ? NULL : fopen(NSSWITCH_FILE, "re");
-    bool found = false;
     char line[512];
+    FILE *file;
+    int rc = coil__config_file_open(NSSWITCH_FILE, &file);
 
-    if (file == NULL)
-        return false;
-    while (!found && fgets(line, sizeof line, file) != NULL)
-        found = is_foreign_line(line);
-    fclose(file);
-    return found;
+    *found = false;
+    while (file != NULL && !*found && fgets(line, sizeof line, file) != NULL)
+        *found = is_foreign_line(line);
+    rc = coil__config_file_close(file, rc);
+    if (rc < 0)
+        return coil_fail(rc, "cannot read %s: %s", NSSWITCH_FILE, strerror(-rc));
+    return 0;
 }
 
 /*
@@ -86,14 +87,19 @@ static int take_engine(const char *from, const char *engine, bool *uses_channel)
 
 static int choose_engine(const char *engine, bool *uses_channel)
 {
+    bool has_foreign = false;
+    int rc = 0;
+
     if (engine != NULL && *engine != '\0')
         return take_engine("coil_resolver_opts.engine", engine, uses_channel);
     if (engine == NULL)
         engine = getenv("COIL_RESOLVER");
     if (engine != NULL && *engine != '\0')
         return take_engine("COIL_RESOLVER", engine, uses_channel);
-    *uses_channel = coil__channel_engine != NULL && !has_foreign_sources();
-    return 0;
+    if (coil__channel_engine != NULL)
+        rc = find_foreign_sources(&has_foreign);
+    *uses_channel = coil__channel_engine != NULL && !has_foreign;
+    return rc;
 }
 
 static int copy_text(char **out, const char *text)

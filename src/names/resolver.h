@@ -13,6 +13,7 @@
  *                 resolv_conf.c    time-out, number of tries
  *                 search.c         the names to query, in order
  *                 zones.c          servers with a zone
+ *   config_file.c                  opens the files that resolver.c to zones.c read
  */
 #ifndef COIL_NAMES_RESOLVER_H
 #define COIL_NAMES_RESOLVER_H
@@ -22,6 +23,8 @@
 #include <coil/address.h>
 #include <coil/addrinfo.h>
 #include <coil/resolver.h>
+
+#include <stdio.h>
 
 struct coil__channel;
 struct coil__hosts;
@@ -157,14 +160,15 @@ struct coil__resolver {
 };
 
 /*
- * Get the resolver of the current loop, and create it if necessary. Returns 0 or -ENOMEM.
+ * Get the resolver of the current loop, and create it if necessary. Returns 0, -ENOMEM, or
+ * an error with a message.
  */
 int coil__resolver_get(struct coil__resolver **out, const char *caller);
 
 /*
  * Check whether the files have changed, at most once a second. If the engine is c-ares
- * and no channel is open, open one. Returns 0, -ENOMEM, or the error of opening the
- * channel.
+ * and no channel is open, open one. Returns 0, -ENOMEM, or the error of reading a file or
+ * opening the channel.
  */
 int coil__resolver_prepare(struct coil__resolver *resolver);
 
@@ -197,6 +201,20 @@ void coil__channel_ask(struct coil__channel *channel, struct coil__question *que
 /* Return the channel's servers, for messages: "192.0.2.1:53, ...". */
 const char *coil__channel_servers(const struct coil__channel *channel);
 
+/* ---- files ------------------------------------------------------------------------- */
+
+/*
+ * Open a file for reading. If there is no such file, or the program must not read it, the
+ * result is 0, and *out is NULL. Otherwise fails like open(2).
+ */
+int coil__config_file_open(const char *path, FILE **out);
+
+/*
+ * Close the file, which may be NULL, immediately after its last read. Returns `rc`, or the
+ * error of that read if `rc` is 0.
+ */
+int coil__config_file_close(FILE *file, int rc);
+
 /* ---- resolv.conf(5) ---------------------------------------------------------------- */
 
 #define COIL__RESOLV_CONF_FILE "/etc/resolv.conf"
@@ -209,8 +227,8 @@ struct coil__resolv_conf {
 };
 
 /*
- * Read the file, $RES_OPTIONS and $LOCALDOMAIN, with the limits of the C library. If the
- * file cannot be read, the defaults apply. Returns 0 or -ENOMEM.
+ * Read the file, $RES_OPTIONS and $LOCALDOMAIN, with the limits of the C library. Without
+ * a file, the defaults apply. Returns 0, -ENOMEM, or the error of open(2) or read(2).
  */
 int coil__resolv_conf_read(const char *path, struct coil__resolv_conf *conf);
 void coil__resolv_conf_finish(struct coil__resolv_conf *conf);
@@ -240,6 +258,8 @@ int coil__hosts_find(struct coil__hosts *hosts, const char *host,
 
 /*
  * Read the file if its size or time has changed, or if *hosts is NULL, as it is at first.
+ * Returns 0, -ENOMEM, or the error of open(2) or read(2). In case of an error, *hosts does
+ * not change.
  */
 int coil__hosts_refresh(struct coil__hosts **hosts, const char *path);
 void coil__hosts_destroy(struct coil__hosts *hosts);
@@ -257,6 +277,8 @@ int coil__lane_look_up_name(const coil_address *address, char *host, size_t host
 
 /* Convert a result of getaddrinfo(3) or getnameinfo(3) to a negative errno. */
 int coil__errno_of_eai(int eai, int error);
+
+/* Call getaddrinfo(3). If the result is EAI_SYSTEM, errno is the error. */
 int coil__call_getaddrinfo(const char *host, const char *port,
                            const struct addrinfo *hints, struct addrinfo **out);
 

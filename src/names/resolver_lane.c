@@ -41,14 +41,25 @@ int coil__errno_of_eai(int eai, int error)
     }
 }
 
+/*
+ * glibc reports "no such name" or "no such service" if it could not open hosts(5),
+ * services(5) or a socket, because descriptors or memory ran out. Return EAI_SYSTEM in
+ * that case. errno must have been 0 before the call that returned `eai`.
+ */
+static int eai_of_shortage(int eai)
+{
+    bool is_shortage = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+
+    return is_shortage && eai != 0 && eai != EAI_MEMORY ? EAI_SYSTEM : eai;
+}
+
 int coil__call_getaddrinfo(const char *host, const char *port,
                            const struct addrinfo *hints, struct addrinfo **out)
 {
-    int eai = EAI_SYSTEM;
-
-    if (!coil__call_fails(EIO, "getaddrinfo"))
-        eai = getaddrinfo(host, port, hints, out);
-    return eai;
+    if (coil__call_fails(EIO, "getaddrinfo"))
+        return EAI_SYSTEM;
+    errno = 0;
+    return eai_of_shortage(getaddrinfo(host, port, hints, out));
 }
 
 /* ---- names into addresses ---------------------------------------------------------- */
@@ -139,10 +150,11 @@ static int call_getnameinfo(struct naming *n)
 {
     if (coil__call_fails(EIO, "getnameinfo"))
         return EAI_SYSTEM;
-    return getnameinfo(&n->address.any, n->address.length, n->wants_host ? n->host : NULL,
-                       n->wants_host ? sizeof n->host : 0,
-                       n->wants_service ? n->service : NULL,
-                       n->wants_service ? sizeof n->service : 0, n->flags);
+    errno = 0;
+    return eai_of_shortage(getnameinfo(
+        &n->address.any, n->address.length, n->wants_host ? n->host : NULL,
+        n->wants_host ? sizeof n->host : 0, n->wants_service ? n->service : NULL,
+        n->wants_service ? sizeof n->service : 0, n->flags));
 }
 
 static int run_getnameinfo(void *arg)

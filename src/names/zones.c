@@ -10,8 +10,7 @@
  */
 #include "zones.h"
 
-#include "../base/base.h"
-#include "../base/fault.h"
+#include "resolver.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -171,9 +170,10 @@ static void add_to_list(char *list, size_t size, const char *server)
 
 int coil__zones_read(struct coil__zones *zones, const char *path, char **out)
 {
-    FILE *file = coil__call_fails(EMFILE, "fopen") ? NULL : fopen(path, "re");
     char line[512], list[1024] = "";
     size_t with_zone = 0;
+    FILE *file;
+    int rc = coil__config_file_open(path, &file);
 
     *out = NULL;
     while (file != NULL && with_zone < COIL__ZONES_MAX &&
@@ -185,7 +185,8 @@ int coil__zones_read(struct coil__zones *zones, const char *path, char **out)
         with_zone += strchr(server, '%') != NULL;
         add_to_list(list, sizeof list, server);
     }
-    if (file != NULL)
-        fclose(file);
-    return with_zone > 0 && list[0] != '\0' ? coil__zones_replace(zones, list, out) : 0;
+    rc = coil__config_file_close(file, rc);
+    if (rc < 0 || with_zone == 0 || list[0] == '\0')
+        return rc;
+    return coil__zones_replace(zones, list, out);
 }

@@ -101,6 +101,21 @@ TASK_TEST(addrinfo_fails_with_errnos)
     CHECK_INT(coil_getaddrinfo("127.0.0.1", "80", &foreign, &list), -EAFNOSUPPORT);
 }
 
+/* The C library reports a service that does not exist if it cannot open services(5). */
+TASK_TEST(addrinfo_without_descriptors)
+{
+    struct addrinfo *list;
+    int before;
+
+    CHECK_INT(coil_resolver_configure(&(coil_resolver_opts){.engine = "getaddrinfo"}), 0);
+    before = limit_descriptors(0);
+    CHECK_INT(coil_getaddrinfo("127.0.0.1", "http", &tcp, &list), -EMFILE);
+    CHECK_PTR(list, NULL);
+    CHECK_INT(coil_getaddrinfo("any.test", "80", &tcp, &list), -EMFILE);
+    restore_descriptors(before);
+    CHECK_INT(coil_getaddrinfo("127.0.0.1", "no-such-service", &tcp, &list), -ENOENT);
+}
+
 TASK_TEST(addrinfo_of_an_invalid_port)
 {
     static const char *const bad[] = {

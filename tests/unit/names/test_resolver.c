@@ -551,6 +551,59 @@ TASK_TEST(resolver_reads_the_hosts_file_only_when_it_has_changed)
     unlink(path);
 }
 
+static const char *look_up_without_descriptors(const char *host)
+{
+    int before = limit_descriptors(0);
+    const char *text = look_up(host, &v4);
+
+    restore_descriptors(before);
+    return text;
+}
+
+/*
+ * If descriptors have run out, the hosts file is not taken for an empty file: no name of
+ * that file is sent to the server. The search list is not lost either.
+ */
+TASK_TEST(resolver_reads_its_files_later_if_descriptors_have_run_out)
+{
+    char hosts[] = "/tmp/coil-hosts-XXXXXX", conf[] = "/tmp/coil-resolv-XXXXXX";
+    struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+
+    make_file(hosts, "192.0.2.50 one.test\n");
+    make_file(conf, "search sub.test\n");
+    begin(&(coil_resolver_opts){.hosts_file = hosts, .resolv_conf_file = conf});
+    CHECK_STR(look_up_without_descriptors("one.test"), "EMFILE");
+    CHECK_STR(look_up("one.test", &v4), "192.0.2.50");
+    CHECK_STR(look_up("far", &v4), "192.0.2.9");
+    coil_sleep(COIL_SEC(1));
+    CHECK_STR(look_up_without_descriptors("one.test"), "192.0.2.50"); /* not changed */
+    write_file(hosts, "192.0.2.51 one.test\n");
+    utimensat(AT_FDCWD, hosts, times, 0);
+    coil_sleep(COIL_SEC(1));
+    CHECK_STR(look_up_without_descriptors("one.test"), "EMFILE");
+    CHECK_STR(look_up("one.test", &v4), "192.0.2.51");
+    CHECK_INT(server.questions, 1);
+    name_server_stop(&server);
+    unlink(hosts);
+    unlink(conf);
+}
+
+/* nsswitch.conf(5) chooses the engine, so it must be read. */
+TASK_TEST(resolver_chooses_no_engine_without_descriptors)
+{
+    int before;
+
+    begin(NULL);
+    unsetenv("COIL_RESOLVER");
+    before = limit_descriptors(0);
+    CHECK_INT(coil_resolver_configure(NULL), -EMFILE);
+    restore_descriptors(before);
+    CHECK_STR(coil_error_message(coil_last_error()),
+              "cannot read /etc/nsswitch.conf: Too many open files");
+    CHECK_STR(look_up("one.test", &v4), "192.0.2.1"); /* nothing has changed */
+    name_server_stop(&server);
+}
+
 TASK_TEST(resolver_takes_zones_of_the_hosts_file)
 {
     char path[] = "/tmp/coil-hosts-XXXXXX";
