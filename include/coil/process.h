@@ -37,7 +37,7 @@ typedef struct coil_process coil_process;
 
 /*
  * Values for a standard descriptor of the child. A value above 0 is a descriptor of the
- * program.
+ * program. With COIL_INHERIT, a close-on-exec descriptor is closed in the child.
  */
 #define COIL_INHERIT 0   /* inherit the program's descriptor */
 #define COIL_PIPE (-1)   /* a pipe: see coil_process_stdin() for the other end */

@@ -119,12 +119,32 @@ static int open_blocking(int fd)
 
 /*
  * Return a blocking descriptor for the child to inherit, because coil_stream_adopt() may
- * have made `fd` non-blocking. If `fd` is closed, return it unchanged, so that it is
- * closed in the child too.
+ * have made `fd` non-blocking. If `fd` is closed or close-on-exec, return it unchanged, so
+ * that it is closed in the child.
+ *
+ * If the program had closed 0, 1 or 2, such a number may now belong to the loop or to a
+ * connection. coil's own descriptors are close-on-exec, so the child does not get them.
  */
 static int open_inherited(int fd)
 {
-    return fcntl(fd, F_GETFD) < 0 ? fd : open_blocking(fd);
+    int flags = fcntl(fd, F_GETFD);
+
+    return flags < 0 || flags & FD_CLOEXEC ? fd : open_blocking(fd);
+}
+
+/*
+ * Return a blocking descriptor for the child's descriptor i, which the program has chosen
+ * explicitly. If it is i itself, it must not be closed by execve(2).
+ */
+static int open_chosen(int fd, int i)
+{
+    int flags = fcntl(fd, F_GETFD);
+
+    fd = open_blocking(fd);
+    if (fd != i || !(flags & FD_CLOEXEC))
+        return fd;
+    fd = COIL__CALL(EMFILE, fcntl(fd, F_DUPFD_CLOEXEC, 3));
+    return fd < 0 ? coil__failed(-errno) : fd;
 }
 
 static int open_one(struct coil__stdio *stdio, int i, int what)
@@ -140,7 +160,7 @@ static int open_one(struct coil__stdio *stdio, int i, int what)
     else if (what == COIL_STDOUT && i == 2)
         fd = stdio->fd[1];
     else
-        fd = what > 0 ? open_blocking(what) : coil__failed(-EINVAL);
+        fd = what > 0 ? open_chosen(what, i) : coil__failed(-EINVAL);
     if (fd < 0)
         return fd;
     stdio->fd[i] = fd;

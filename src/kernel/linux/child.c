@@ -57,8 +57,8 @@ COIL__NO_SANITIZE static bool clear_cloexec(int fd)
 
 /*
  * Set the standard descriptors. A source below 3 could be overwritten before it is
- * copied, so it is moved first. A source that is equal to its target may be closed in the
- * parent; in that case it stays closed.
+ * copied, so it is moved first. A source that is equal to its target is left alone: it
+ * may be closed, or execve(2) may close it.
  */
 COIL__NO_SANITIZE static bool set_up_stdio(struct coil__child *child)
 {
@@ -73,12 +73,9 @@ COIL__NO_SANITIZE static bool set_up_stdio(struct coil__child *child)
                 return false;
         }
     }
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         if (source[i] != i && COIL__CALL(EBUSY, syscall(SYS_dup3, source[i], i, 0)) < 0)
             return false;
-        if (source[i] == i && !clear_cloexec(i) && errno != EBADF)
-            return false;
-    }
     return true;
 }
 

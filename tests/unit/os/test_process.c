@@ -324,6 +324,44 @@ IO_TEST(process_inherits_a_stdin_that_blocks)
 }
 
 /*
+ * If the program has closed its stdin, coil's descriptors may get the number 0. A child
+ * must not inherit them, unless the program chooses them explicitly.
+ */
+IO_TEST(process_inherits_no_descriptor_of_coil_as_stdin)
+{
+    int before = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+    coil_stream *ends[2];
+
+    close(STDIN_FILENO);
+    CHECK_INT(coil_pipe(ends), 0);
+    CHECK_INT(coil_stream_fd(ends[0]), STDIN_FILENO);
+    CHECK_STR(output_of(start_shell("test -e /proc/self/fd/0", 0, COIL_PIPE, 0), 1), "");
+    coil_stream_destroy(ends[0]);
+    coil_stream_destroy(ends[1]);
+    CHECK_INT(dup2(before, STDIN_FILENO), STDIN_FILENO);
+    close(before);
+}
+
+IO_TEST(process_gets_a_chosen_descriptor_that_is_close_on_exec)
+{
+    int before = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), fds[2];
+    char text[8] = "";
+    coil_process *p;
+
+    CHECK_INT(pipe2(fds, O_CLOEXEC), 0);
+    CHECK_INT(dup3(fds[1], STDOUT_FILENO, O_CLOEXEC), STDOUT_FILENO);
+    p = start_shell("echo here", COIL_NULL, STDOUT_FILENO, COIL_INHERIT);
+    CHECK_INT(dup2(before, STDOUT_FILENO), STDOUT_FILENO);
+    CHECK_INT(coil_process_wait(p), 0);
+    coil_process_destroy(p);
+    CHECK_INT(read(fds[0], text, sizeof text), 5);
+    CHECK_STR(text, "here\n");
+    close(fds[0]);
+    close(fds[1]);
+    close(before);
+}
+
+/*
  * A FIFO is not reopened for the child, because opening it would wait for the other end.
  */
 IO_TEST(process_may_have_a_fifo_that_nobody_reads)
@@ -610,16 +648,21 @@ IO_TEST(process_may_set_its_current_user)
     for (int n = 1; n < 40; n++) {
         const char *argv[] = {"true", NULL};
         coil_process *p = NULL;
+        bool both_failed;
         int rc;
 
         opts.argv = argv;
         coil_testing_fail_system_call((uint64_t)n, 0);
         rc = coil_process_spawn(&opts, &p);
+        both_failed = rc == -EBUSY;
         coil_testing_fail_system_call(0, 0);
         CHECK((rc == 0) == (p != NULL));
         if (rc == 0)
             CHECK_INT(coil_process_wait(p), 0);
         coil_process_destroy(p);
+        /* The child counts its own calls: it has failed, and so has waitid(2) here. */
+        if (both_failed)
+            CHECK(waitpid(-1, NULL, 0) > 0);
         wait_for_no_children();
     }
 }
