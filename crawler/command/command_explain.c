@@ -195,7 +195,7 @@ static int fetch_and_explain(struct crawler *crawler, struct target *target, FIL
     if (rc == 0 && page->host != NULL)
         rc = explain_host(crawler, page, out);
     if (rc == 0)
-        rc = crawler_ask(crawler);
+        rc = crawler_fetch(crawler);
     return rc;
 }
 

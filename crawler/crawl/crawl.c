@@ -173,7 +173,7 @@ static void open_frontier(struct crawler *crawler)
             .per_host = {share_of(per_host, split),
                          share_of(options->external_per_host, split)},
             .delay_ns = options->delay_ns * split,
-            .asks_robots = !options->no_robots,
+            .obeys_robots = !options->no_robots,
             .by_depth = options->max_depth < UINT16_MAX,
             .cold = crawler->targets.all.cold,
             .above = crawler->member != NULL ? &crawler->member->shared.above : NULL});
@@ -256,7 +256,7 @@ int crawler_run(void *arg)
     return rc < 0 ? rc : ended;
 }
 
-int crawler_ask(struct crawler *crawler)
+int crawler_fetch(struct crawler *crawler)
 {
     int rc, ended;
 

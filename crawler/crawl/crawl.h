@@ -60,7 +60,7 @@ struct crawler {
     struct crawl_saving saving;
     struct member *member; /* set in a shared crawl (member.h), else NULL */
     struct crawl_result result;
-    bool takes_no_links; /* do not follow links: set by crawler_ask() */
+    bool takes_no_links; /* do not follow links: set by crawler_fetch() */
 };
 
 /*
@@ -92,8 +92,8 @@ void crawler_take_saved(struct crawler *crawler, const struct saved_crawl *saved
 COIL_SUSPENDS int crawler_save(struct crawler *crawler);
 
 /*
- * Call crawler_open() before the first crawler_ask(), and crawler_close() after the last.
- * crawler_run() calls both functions itself. crawler_open() returns 0 or -ENOMEM;
+ * Call crawler_open() before the first crawler_fetch(), and crawler_close() after the
+ * last. crawler_run() calls both functions itself. crawler_open() returns 0 or -ENOMEM;
  * crawler_close() must be called even if it fails.
  */
 int crawler_open(struct crawler *crawler);
@@ -101,7 +101,7 @@ void crawler_close(struct crawler *crawler);
 
 /* Fetch the targets that were enqueued since crawler_open(), and follow their redirects
    but not their links. Fails like crawler_run(). */
-COIL_SUSPENDS int crawler_ask(struct crawler *crawler);
+COIL_SUSPENDS int crawler_fetch(struct crawler *crawler);
 
 /* Numbers of enqueued targets, of finished targets, and of targets with a bad verdict. */
 struct crawler_progress {

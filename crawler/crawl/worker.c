@@ -31,7 +31,7 @@ struct worker {
  * the ids of the page are needed, ignore an answer that was saved without them.
  */
 static int find_saved_answer(const struct crawler *crawler,
-                             const struct frontier_job *job, struct recheck_kept *saved)
+                             const struct frontier_job *job, struct recheck_answer *saved)
 {
     int rc = recheck_find(crawler->saving.recheck, job->target->url, saved);
 
@@ -43,7 +43,7 @@ static int find_saved_answer(const struct crawler *crawler,
 }
 
 /* After 304 Not Modified, use the saved answer. */
-static void use_saved_answer(struct visit *visit, const struct recheck_kept *saved,
+static void use_saved_answer(struct visit *visit, const struct recheck_answer *saved,
                              struct answer *answer)
 {
     int64_t received_bytes = answer->received_bytes;
@@ -58,7 +58,7 @@ static void use_saved_answer(struct visit *visit, const struct recheck_kept *sav
 /* Request the page, and pass the body to the search as it arrives. Fails like
    process_answer(). */
 static int request_page(struct visit *visit, const struct frontier_job *job,
-                        struct recheck_kept *saved, struct answer *answer)
+                        struct recheck_answer *saved, struct answer *answer)
 {
     struct crawler *crawler = visit->crawler;
     struct target *page = job->target;
@@ -87,7 +87,7 @@ static int visit_page(struct worker *worker, const struct frontier_job *job)
 {
     struct visit visit = {
         .crawler = worker->crawler, .pages = &worker->pages, .page = job->target};
-    struct recheck_kept saved = {.headers = NULL};
+    struct recheck_answer saved = {.headers = NULL};
     struct answer answer = {.status = 0};
     int rc = request_page(&visit, job, &saved, &answer);
 
@@ -105,7 +105,7 @@ static int visit_page(struct worker *worker, const struct frontier_job *job)
         frontier_done(&worker->crawler->frontier, job);
     search_cancel(worker->pages.search);
     answer_finish(&answer);
-    recheck_kept_finish(&saved);
+    recheck_answer_finish(&saved);
     return rc < 0 ? rc : 0;
 }
 

@@ -144,9 +144,9 @@ static int skip_body(struct transfer *transfer)
     const struct request_params *params = transfer->params;
     struct answer *answer = transfer->answer;
 
-    answer->is_too_long = params->is_kept && transfer->total > params->body_limit;
-    answer->is_cut =
-        params->ends_after_headers || (!params->is_kept && transfer->total > DRAIN_BYTES);
+    answer->is_too_long = params->is_archived && transfer->total > params->body_limit;
+    answer->is_cut = params->ends_after_headers ||
+                     (!params->is_archived && transfer->total > DRAIN_BYTES);
     if (!answer->is_too_long && !answer->is_cut)
         return 0;
     transfer->body = BODY_CUT;
@@ -278,7 +278,7 @@ static bool is_about_tls(const struct answer *answer, const char *url)
  * Return the error message: strerror() if the host cannot be reached or there is no
  * response, otherwise libcurl's message.
  */
-static const char *sentence_of(const struct answer *answer)
+static const char *message_of(const struct answer *answer)
 {
     switch (answer->rc) {
     case -ECONNREFUSED:
@@ -298,7 +298,7 @@ static void describe_failure(struct answer *answer, const struct request_params 
     else if (answer->rc == -ETIMEDOUT)
         describe_lateness(answer, params->idle_ns, "no progress");
     else if (answer->error[0] == '\0')
-        snprintf(answer->error, sizeof answer->error, "%s", sentence_of(answer));
+        snprintf(answer->error, sizeof answer->error, "%s", message_of(answer));
     answer->is_tls = is_about_tls(answer, params->url);
 }
 

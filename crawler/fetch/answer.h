@@ -62,7 +62,7 @@ struct request_params {
     const char *const *headers; /* as in coil_http_request */
     bool headers_only;          /* send HEAD */
     bool ends_after_headers;    /* end the transfer after the headers */
-    bool is_kept;               /* read an unwanted body up to the limit */
+    bool is_archived;           /* also read an unwanted body, up to the limit */
     int64_t idle_ns;            /* time limit while no bytes are received */
     int64_t max_ns;             /* time limit for the whole request */
     size_t body_limit;
@@ -72,8 +72,8 @@ struct request_params {
 
 /*
  * Fetch one URL without following redirects. An unwanted body is read up to 128 KiB, so
- * that the connection can be reused, or up to body_limit if is_kept is set. A longer one
- * is cut off. The error of a failed request is stored in answer->rc and answer->error.
+ * that the connection can be reused, or up to body_limit if is_archived is set. A longer
+ * one is cut off. The error of a failed request is stored in answer->rc and answer->error.
  * The function itself fails only with -ECANCELED or -ENOMEM. answer_finish() must be
  * called even after an error.
  */

@@ -145,7 +145,7 @@ static struct request_params params_of(const struct requester *requester,
                                    .headers_only = !on_site && !page->wants_body &&
                                                    options->external == EXTERNAL_HEAD,
                                    .ends_after_headers = !on_site && !page->wants_body,
-                                   .is_kept = requester->warc != NULL,
+                                   .is_archived = requester->warc != NULL,
                                    .idle_ns = options->timeout_ns,
                                    .max_ns = options->max_time_ns,
                                    .body_limit = request_body_limit(options, page),

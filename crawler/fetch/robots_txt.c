@@ -138,7 +138,7 @@ static int fetch_rules_once(struct requester *requester, struct host *host, char
     struct body_reader reader = {expects_rules, store_rules, &text};
     struct request_params params = {.url = *url,
                                     .headers = is_of_host ? host->headers : NULL,
-                                    .is_kept = requester->warc != NULL,
+                                    .is_archived = requester->warc != NULL,
                                     .idle_ns = options->timeout_ns,
                                     .max_ns = options->max_time_ns,
                                     .body_limit = LONGEST_BYTES,
@@ -234,7 +234,7 @@ static int save_failure(struct host *host, const struct answer *answer)
 static bool is_refused_again(struct requester *requester, struct host *host,
                              const struct answer *answer, const struct retry *retry)
 {
-    struct throttle_refusal refusal = {.sent_ns = host->robots.asked_ns,
+    struct throttle_refusal refusal = {.sent_ns = host->robots.requested_ns,
                                        .now_ns = coil_now(),
                                        .retry_after_ns = retry->host_ns,
                                        .is_too_many = answer->status == 429,
@@ -300,7 +300,7 @@ int robots_txt_get(struct requester *requester, struct host *host)
     free(host->robots.failure);
     host->robots.failure = NULL;
     host->robots.is_rested = frontier_begin_request(host);
-    host->robots.asked_ns = coil_now();
+    host->robots.requested_ns = coil_now();
     rc = get_rules(requester, host, &answer, &is_of_host);
     if (rc == 0 && retry_is_lack(answer.rc))
         rc = request_again(host, answer.rc);

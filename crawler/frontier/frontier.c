@@ -91,13 +91,13 @@ static void spend_request(struct host *host, int64_t at_ns)
 bool frontier_begin_request(struct host *host)
 {
     int64_t now = coil_now();
-    bool is_rested = host->in_flight <= 1 &&
-                     now - host->pace.asked_ns >= throttle_rest_ns(&host->pace.throttle);
+    bool is_rested = host->in_flight <= 1 && now - host->pace.requested_ns >=
+                                                 throttle_rest_ns(&host->pace.throttle);
 
     if (host->pace.delay_ns > 0)
         frontier_pause(host, now + host->pace.delay_ns);
     spend_request(host, now);
-    host->pace.asked_ns = now;
+    host->pace.requested_ns = now;
     return is_rested;
 }
 
@@ -292,7 +292,7 @@ static void take_from(struct frontier *frontier, struct host *host,
 {
     *job = (struct frontier_job){.host = host};
     if (host->robots.state == ROBOTS_WANTED) {
-        host->robots.state = ROBOTS_ASKED;
+        host->robots.state = ROBOTS_REQUESTED;
     } else {
         job->target = host->queue.first;
         host->queue.first = job->target->link;

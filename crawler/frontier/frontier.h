@@ -46,7 +46,7 @@ struct host_queue {
 struct host_pace {
     int64_t next_ns;          /* no request before this time */
     int64_t delay_ns;         /* time between two requests */
-    int64_t asked_ns;         /* when the last request was sent */
+    int64_t requested_ns;     /* when the last request was sent */
     struct throttle throttle; /* limits the rate after refusals */
     /*
      * A target that was just refused although its host had rested before. The host's next
@@ -57,7 +57,7 @@ struct host_pace {
     unsigned failures; /* number of temporary failures in a row */
 };
 
-enum robots_state { ROBOTS_UNNEEDED, ROBOTS_WANTED, ROBOTS_ASKED, ROBOTS_KNOWN };
+enum robots_state { ROBOTS_UNNEEDED, ROBOTS_WANTED, ROBOTS_REQUESTED, ROBOTS_KNOWN };
 
 /* The robots.txt of a host, which robots_txt.c fetches. */
 struct host_robots {
@@ -68,7 +68,7 @@ struct host_robots {
      * is fetched. Allocated with malloc().
      */
     struct answer *failure;
-    int64_t asked_ns;           /* when robots.txt was last requested */
+    int64_t requested_ns;       /* when robots.txt was last requested */
     int64_t until_ns;           /* when robots.txt is outdated */
     bool is_rested;             /* result of frontier_begin_request() for robots.txt */
     unsigned tries, refusals;   /* numbers since the last successful fetch */
@@ -126,7 +126,7 @@ struct frontier_options {
     unsigned limits[FRONTIER_CLASSES];   /* maximum number of concurrent requests */
     unsigned per_host[FRONTIER_CLASSES]; /* maximum number for each host */
     int64_t delay_ns;                    /* time between two requests to a host */
-    bool asks_robots;                    /* obey the robots.txt of the site's hosts */
+    bool obeys_robots;                   /* obey the robots.txt of the site's hosts */
     bool by_depth;                       /* finish each depth before the next begins */
     struct cold *cold; /* storage for the queue of later depths; NULL: the heap */
     const struct frontier_above *above; /* must outlive the frontier; may be NULL */

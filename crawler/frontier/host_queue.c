@@ -57,7 +57,7 @@ void frontier_forget_idle(struct frontier *frontier, struct frontier_idle *idle)
 
 static bool has_job(const struct host *host)
 {
-    return host->queue.first != NULL && host->robots.state != ROBOTS_ASKED;
+    return host->queue.first != NULL && host->robots.state != ROBOTS_REQUESTED;
 }
 
 bool frontier_may_get_request(const struct frontier *frontier, const struct host *host)
@@ -116,7 +116,7 @@ static struct host *create_host(struct frontier *frontier, const char *origin,
     host->origin = strdup(origin);
     host->class = class;
     host->pace.delay_ns = frontier->options.delay_ns;
-    if (class == FRONTIER_SITE && frontier->options.asks_robots &&
+    if (class == FRONTIER_SITE && frontier->options.obeys_robots &&
         strncmp(origin, "file:", 5) != 0)
         host->robots.state = ROBOTS_WANTED;
     if (host->origin != NULL && table_add(&frontier->hosts, host->origin, host) == 0)

@@ -128,7 +128,7 @@ const struct saved_urls *recheck_urls(const struct recheck *recheck)
 
 struct reading {
     struct recheck *recheck;
-    struct recheck_kept *kept;
+    struct recheck_answer *saved;
     const char *url;
     int64_t number;
 };
@@ -148,31 +148,32 @@ static size_t copy_bytes(struct text *bytes, const void *at, size_t n)
     return offset;
 }
 
-static int copy_page(struct recheck_kept *kept, const struct store_page *page)
+static int copy_page(struct recheck_answer *saved, const struct store_page *page)
 {
     const char *const texts[] = {page->content_type, page->location, page->error,
                                  page->etag, page->modified};
-    const char **copies[] = {&kept->page.content_type, &kept->page.location,
-                             &kept->page.error, &kept->page.etag, &kept->page.modified};
+    const char **copies[] = {&saved->page.content_type, &saved->page.location,
+                             &saved->page.error, &saved->page.etag,
+                             &saved->page.modified};
     size_t offsets[5] = {0}, links, ids;
 
-    kept->page = *page;
+    saved->page = *page;
     for (size_t i = 0; i < 5; i++)
         if (texts[i] != NULL)
-            offsets[i] = copy_bytes(&kept->bytes, texts[i], strlen(texts[i]) + 1);
+            offsets[i] = copy_bytes(&saved->bytes, texts[i], strlen(texts[i]) + 1);
     links =
-        copy_bytes(&kept->bytes, page->links != NULL ? page->links : "", page->links_n);
-    ids = copy_bytes(&kept->bytes, page->ids != NULL ? (const void *)page->ids : "",
+        copy_bytes(&saved->bytes, page->links != NULL ? page->links : "", page->links_n);
+    ids = copy_bytes(&saved->bytes, page->ids != NULL ? (const void *)page->ids : "",
                      page->id_count * sizeof *page->ids);
-    text_add(&kept->bytes, "", 1);
-    if (kept->bytes.failed)
+    text_add(&saved->bytes, "", 1);
+    if (saved->bytes.failed)
         return -ENOMEM;
     for (size_t i = 0; i < 5; i++)
         if (texts[i] != NULL)
-            *copies[i] = kept->bytes.at + offsets[i];
+            *copies[i] = saved->bytes.at + offsets[i];
     if (page->links != NULL)
-        kept->page.links = kept->bytes.at + links;
-    kept->page.ids = (const uint64_t *)(kept->bytes.at + ids);
+        saved->page.links = saved->bytes.at + links;
+    saved->page.ids = (const uint64_t *)(saved->bytes.at + ids);
     return 1;
 }
 
@@ -193,17 +194,17 @@ static int read_page(void *arg)
     url = saved_urls_at(&recheck->urls, page.url);
     if (url == NULL || strcmp(url, reading->url) != 0)
         return 0; /* another URL with the same hash */
-    return copy_page(reading->kept, &page);
+    return copy_page(reading->saved, &page);
 }
 
-int recheck_find(struct recheck *recheck, const char *url, struct recheck_kept *kept)
+int recheck_find(struct recheck *recheck, const char *url, struct recheck_answer *saved)
 {
     const struct slot *slot =
         find_answer(recheck, hash_bytes(url, strlen(url), recheck->seed));
-    struct reading reading = {recheck, kept, url, slot->number};
+    struct reading reading = {recheck, saved, url, slot->number};
     int rc;
 
-    *kept = (struct recheck_kept){.headers = NULL};
+    *saved = (struct recheck_answer){.headers = NULL};
     if (slot->number == 0)
         return 0;
     rc = coil_lock_acquire(&recheck->lock);
@@ -214,36 +215,36 @@ int recheck_find(struct recheck *recheck, const char *url, struct recheck_kept *
     return rc == -EAGAIN ? 0 : rc;
 }
 
-int recheck_headers(struct recheck_kept *kept, const char *const *headers)
+int recheck_headers(struct recheck_answer *saved, const char *const *headers)
 {
     const char *names[] = {"If-None-Match", "If-Modified-Since"};
-    const char *values[] = {kept->page.etag, kept->page.modified};
+    const char *values[] = {saved->page.etag, saved->page.modified};
     size_t count = 0;
 
     while (headers != NULL && headers[count] != NULL)
         count++;
-    kept->headers = calloc(count + 3, sizeof *kept->headers);
-    if (kept->headers == NULL)
+    saved->headers = calloc(count + 3, sizeof *saved->headers);
+    if (saved->headers == NULL)
         return -ENOMEM;
     if (count > 0)
-        memcpy(kept->headers, headers, count * sizeof *headers);
+        memcpy(saved->headers, headers, count * sizeof *headers);
     for (int i = 0; i < 2; i++) {
         if (values[i] == NULL)
             continue;
-        if (asprintf(&kept->validators[i], "%s: %s", names[i], values[i]) < 0) {
-            kept->validators[i] = NULL;
+        if (asprintf(&saved->validators[i], "%s: %s", names[i], values[i]) < 0) {
+            saved->validators[i] = NULL;
             return -ENOMEM;
         }
-        kept->headers[count++] = kept->validators[i];
+        saved->headers[count++] = saved->validators[i];
     }
     return 0;
 }
 
-void recheck_kept_finish(struct recheck_kept *kept)
+void recheck_answer_finish(struct recheck_answer *saved)
 {
-    text_finish(&kept->bytes);
-    free(kept->headers);
-    free(kept->validators[0]);
-    free(kept->validators[1]);
-    *kept = (struct recheck_kept){.headers = NULL};
+    text_finish(&saved->bytes);
+    free(saved->headers);
+    free(saved->validators[0]);
+    free(saved->validators[1]);
+    *saved = (struct recheck_answer){.headers = NULL};
 }

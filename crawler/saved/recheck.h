@@ -2,9 +2,9 @@
  * recheck.h - send conditional requests with the validators of an earlier crawl, so that
  * servers need not send unchanged pages again.
  *
- *     rc = recheck_find(recheck, url, &kept);          // 1: send its validators
- *     ... recheck_headers(&kept, host_headers) ... after a 304, use kept.page ...
- *     recheck_kept_finish(&kept);
+ *     rc = recheck_find(recheck, url, &saved);          // 1: send its validators
+ *     ... recheck_headers(&saved, host_headers) ... after a 304, use saved.page ...
+ *     recheck_answer_finish(&saved);
  *
  * (RFC 9110, section 13: If-None-Match, If-Modified-Since)
  */
@@ -19,7 +19,7 @@
 struct recheck;
 
 /* A copy of a page of the earlier crawl, or all zero if the page was not found. */
-struct recheck_kept {
+struct recheck_answer {
     struct store_page page;
     struct text bytes;    /* the texts and blobs of the page */
     const char **headers; /* NULL-terminated */
@@ -39,17 +39,17 @@ void recheck_destroy(struct recheck *recheck);
 /*
  * Find the earlier answer for a URL. Returns 1 if there is one with a validator,
  * otherwise 0. Fails with -ENOMEM, -ECANCELED, or the error of the store.
- * recheck_kept_finish() must be called even after an error.
+ * recheck_answer_finish() must be called even after an error.
  */
 COIL_SUSPENDS int recheck_find(struct recheck *recheck, const char *url,
-                               struct recheck_kept *kept);
+                               struct recheck_answer *saved);
 
-/* Set kept->headers to `headers`, followed by If-None-Match and If-Modified-Since.
+/* Set saved->headers to `headers`, followed by If-None-Match and If-Modified-Since.
    Returns 0 or -ENOMEM. */
-int recheck_headers(struct recheck_kept *kept, const char *const *headers);
+int recheck_headers(struct recheck_answer *saved, const char *const *headers);
 
 const struct saved_urls *recheck_urls(const struct recheck *recheck);
 
-void recheck_kept_finish(struct recheck_kept *kept);
+void recheck_answer_finish(struct recheck_answer *saved);
 
 #endif

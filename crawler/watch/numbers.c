@@ -36,7 +36,7 @@ static int64_t resident_bytes(void)
 
 static enum watch_state state_of(const struct host *host, int64_t now)
 {
-    if (host->robots.state == ROBOTS_ASKED)
+    if (host->robots.state == ROBOTS_REQUESTED)
         return WATCH_RULES;
     if (host->in_flight > 0)
         return WATCH_ASKED;

@@ -313,7 +313,7 @@ TASK_TEST(frontier_asks_a_host_of_the_site_for_its_robots_first)
     struct frontier_options options = at_a_time(9, 9);
     coil_task *outside;
 
-    options.asks_robots = true;
+    options.obeys_robots = true;
     open_frontier(&options);
     add("http://a/1");
     add("http://a/2");
@@ -457,7 +457,7 @@ TASK_TEST(frontier_counts_each_target_in_one_place_whatever_its_class)
     struct frontier_options options = at_a_time(2, 2);
     struct frontier_job job;
 
-    options.asks_robots = true;
+    options.obeys_robots = true;
     open_frontier(&options);
     add("http://a/1");
     add_at_depth("http://b/1", FRONTIER_EXTERNAL, 0);
@@ -742,7 +742,7 @@ TASK_TEST(frontier_below_another_keeps_robots_to_itself)
     struct frontier_options options = below(false);
     struct frontier_job job;
 
-    options.asks_robots = true;
+    options.obeys_robots = true;
     open_frontier(&options);
     lease("http://a/1");
     job = take();
