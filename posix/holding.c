@@ -15,7 +15,8 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-#define FEW 64      /* a power of two */
+/* A power of two. Not more, because thread-local memory is scarce: see THREAD_LOCAL. */
+#define FEW 16
 #define KIND_MASK 3 /* the mask for glibc's pthread_mutex_t.__data.__kind */
 
 struct holding {

@@ -118,6 +118,7 @@ enum posix__function { POSIX__FUNCTIONS(POSIX__INDEX) POSIX__FUNCTION_COUNT };
 
 #define INTERPOSE __attribute__((visibility("default")))
 #define LIKELY(x) __builtin_expect(!!(x), 1)
+/* Use few bytes, so that dlopen(3) works: see COIL__THREAD_LOCAL. */
 #define THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
 
 /*
