@@ -6,11 +6,13 @@
  *      |                                      |
  *      `--------------------------------------'  an event has happened
  *
- * The events always come from poll(2) itself ("ask"), called with a timeout of 0. So a
- * regular file is ready on every backend, and if another task or process empties a
- * descriptor first, the task waits for it again. coil_poll_retry() calls poll(2) neither
- * before a wait nor after an event: its caller has already found that its own system call
- * would block, and repeats that call after the wait.
+ * The events come from poll(2) itself ("ask"), called with a timeout of 0. So a regular
+ * file is ready on every backend, and if another task or process empties a descriptor
+ * first, the task waits for it again. After a wait for one descriptor, the call is not
+ * necessary if the backend has reported the events that poll(2) would report.
+ * coil_poll_retry() calls poll(2) neither before a wait nor after an event. Its caller has
+ * already found that its own system call would block, and repeats that call after the
+ * wait.
  *
  * A call with up to DIRECT descriptors submits one operation per descriptor to the
  * backend. A call with more descriptors, with events such as POLLPRI, or with a
@@ -40,7 +42,9 @@
 #include <unistd.h>
 
 #define DIRECT 4
-#define USUAL (POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM)
+#define IN (POLLIN | POLLRDNORM)
+#define OUT (POLLOUT | POLLWRNORM)
+#define USUAL (IN | OUT)
 #define ALWAYS (POLLERR | POLLHUP | POLLNVAL) /* reported even if not requested */
 
 struct polling;
@@ -75,8 +79,6 @@ struct polling {
 };
 
 /* ---- poll(2) without waiting ------------------------------------------------------- */
-
-#define IN (POLLIN | POLLRDNORM)
 
 /*
  * Return true if the backend has received bytes of the descriptor ahead of a read. Also
@@ -236,7 +238,7 @@ static int submit_each(struct polling *p, const struct pollfd *fds, nfds_t n)
             continue;
         if (fds[i].events & IN)
             events |= COIL_READABLE;
-        if (fds[i].events & (POLLOUT | POLLWRNORM))
+        if (fds[i].events & OUT)
             events |= COIL_WRITABLE;
         rc = submit(p, fds[i].fd, events);
     }
@@ -314,11 +316,19 @@ static int park(struct polling *p)
     return rc;
 }
 
+/* Return the events that the backend has reported for the only descriptor, or 0. */
+static short reported_events(const struct polling *p)
+{
+    return p->part_count == 1 && p->set < 0 ? p->parts[0].op.revents : 0;
+}
+
 /*
  * Wait for an event. Returns 0 if an event may have happened, 1 if the deadline has
- * passed, or a negative errno such as -ECANCELED.
+ * passed, or a negative errno such as -ECANCELED. Sets *revents to the events of a single
+ * descriptor, or to 0 if only poll(2) can report them.
  */
-static int wait_for_change(const struct pollfd *fds, nfds_t n, int64_t deadline)
+static int wait_for_change(const struct pollfd *fds, nfds_t n, int64_t deadline,
+                           short *revents)
 {
     static const struct coil__wait_class class = {
         .what = "poll",
@@ -340,10 +350,20 @@ static int wait_for_change(const struct pollfd *fds, nfds_t n, int64_t deadline)
         rc = park(&p);
         remove_names(&p);
     }
+    *revents = rc == 0 && n == 1 ? reported_events(&p) : 0;
     end(&p);
     if (p.set >= 0)
         close(p.set);
     return rc < 0 ? rc : p.time_is_up;
+}
+
+/* Set the events that the backend has reported. Returns 1, the count of descriptors. */
+static int set_events(struct pollfd *fd, short revents)
+{
+    int found = (revents & POLLIN ? IN : 0) | (revents & POLLOUT ? OUT : 0);
+
+    fd->revents = (short)(fd->events & found);
+    return 1;
 }
 
 int coil_poll(struct pollfd *fds, nfds_t n, int64_t timeout_ns)
@@ -351,6 +371,7 @@ int coil_poll(struct pollfd *fds, nfds_t n, int64_t timeout_ns)
     COIL__REQUIRE_IF(n > 0, fds, "an array");
     int64_t deadline = COIL_NEVER;
     int rc = coil__task_spend("coil_poll");
+    short revents = 0;
 
     if (rc < 0)
         return rc;
@@ -360,8 +381,10 @@ int coil_poll(struct pollfd *fds, nfds_t n, int64_t timeout_ns)
         rc = poll_now(fds, n);
         if (rc != 0 || timeout_ns <= 0)
             return rc;
-        rc = wait_for_change(fds, n, deadline);
-    } while (rc == 0);
+        rc = wait_for_change(fds, n, deadline, &revents);
+    } while (rc == 0 && revents == 0);
+    if (rc == 0)
+        return set_events(fds, revents);
     return rc > 0 ? poll_now(fds, n) : coil__failed(rc);
 }
 
@@ -376,7 +399,9 @@ static int poll_open(struct pollfd *one)
 int coil_poll_retry(int fd, short events, int64_t timeout_ns)
 {
     struct pollfd one = {.fd = fd, .events = events};
+    int64_t deadline = COIL_NEVER;
     int rc = coil__task_spend("coil_poll_retry");
+    short revents;
 
     if (rc < 0)
         return rc;
@@ -390,8 +415,9 @@ int coil_poll_retry(int fd, short events, int64_t timeout_ns)
         if (rc != 0 || timeout_ns <= 0)
             return rc;
     }
-    rc = wait_for_change(&one, 1,
-                         timeout_ns != COIL_NEVER ? coil_in(timeout_ns) : COIL_NEVER);
+    if (timeout_ns != COIL_NEVER)
+        deadline = coil_in(timeout_ns);
+    rc = wait_for_change(&one, 1, deadline, &revents);
     if (rc == 0)
         return 1;
     return rc > 0 ? poll_open(&one) : coil__failed(rc);

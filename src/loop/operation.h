@@ -107,6 +107,11 @@ struct coil__op {
     unsigned mode;
     /* connect() was already called; for COIL__OP_POLL: poll() was just called */
     bool begun;
+    /*
+     * For COIL__OP_POLL: the events that poll(2) reports, if the backend has found them;
+     * otherwise 0
+     */
+    short revents;
     int fd2;
     const char *path, *path2;
     int64_t offset, offset2;

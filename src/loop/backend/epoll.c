@@ -94,7 +94,8 @@ static int set_interest(struct coil__backend *backend, int fd, struct coil__desc
     return -errno;
 }
 
-static const struct coil__poller poller = {.edges = true, .set_interest = set_interest};
+static const struct coil__poller poller = {
+    .edges = true, .exact = true, .set_interest = set_interest};
 
 static int create(struct coil__backend **out)
 {

@@ -135,6 +135,17 @@ static int found_of(const struct coil__op *op, int events)
     return (int)(found & op->events);
 }
 
+/*
+ * Finish a COIL__OP_POLL whose events have occurred. The kernel may report events such as
+ * POLLRDHUP that poll(2) would not report. In that case, `revents` is not set.
+ */
+static void finish_found(struct coil__uring *u, struct coil__op *op, int events)
+{
+    if ((events & ~(POLLIN | POLLOUT)) == 0)
+        op->revents = (short)events;
+    coil__uring_finish(u, op, found_of(op, events));
+}
+
 /* Poll again, or pause. Called if the call would block after a poll or a time-out. */
 static void poll_again(struct coil__uring *u, struct coil__op *op, int events)
 {
@@ -228,7 +239,7 @@ void coil__uring_completed(struct coil__uring *u, struct coil__op *op, int resul
         finish_poll(u, op, result, more);
     else if (op->kind == COIL__OP_POLL && !more && result >= 0 &&
              found_of(op, result) != 0)
-        coil__uring_finish(u, op, found_of(op, result));
+        finish_found(u, op, result);
     else if (must_repeat(op, result))
         coil__uring_again(u, op);
     else if (op->kind == COIL__OP_POLL)

@@ -71,7 +71,7 @@ static int set_interest(struct coil__backend *backend, int fd, struct coil__desc
     return 0;
 }
 
-static const struct coil__poller poller = {.set_interest = set_interest};
+static const struct coil__poller poller = {.exact = true, .set_interest = set_interest};
 
 static int create(struct coil__backend **out)
 {

@@ -40,6 +40,7 @@
 
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <string.h>
 #include <time.h>
 
@@ -517,19 +518,29 @@ void coil__readiness_next(struct coil__backend *backend, int fd)
         coil__op_prefetch(d->ops[COIL__IN]);
 }
 
+static ssize_t result_of_poll(const struct coil__readiness *r, struct coil__op *op,
+                              unsigned found)
+{
+    unsigned in = found & COIL__FOR_IN ? op->events & COIL_READABLE : 0;
+    unsigned out = found & COIL__FOR_OUT ? op->events & COIL_WRITABLE : 0;
+
+    if (r->poller->exact)
+        op->revents = (short)((in ? POLLIN : 0) | (out ? POLLOUT : 0));
+    return in | out;
+}
+
 /*
  * Return the result of an operation whose descriptor was reported as ready. If the
  * operation only waits for readiness, no call is necessary, except after unusual events
  * such as urgent data.
  */
-static ssize_t result_of(struct coil__descriptor *d, const struct coil__op *op,
-                         unsigned found)
+static ssize_t result_of(const struct coil__readiness *r, struct coil__descriptor *d,
+                         struct coil__op *op, unsigned found)
 {
     if (!(found & COIL__FOUND_UNUSUAL) && op->kind == COIL__OP_READABLE)
         return COIL_READABLE;
     if (!(found & COIL__FOUND_UNUSUAL) && op->kind == COIL__OP_POLL)
-        return (found & COIL__FOR_IN ? op->events & COIL_READABLE : 0) |
-               (found & COIL__FOR_OUT ? op->events & COIL_WRITABLE : 0);
+        return result_of_poll(r, op, found);
     return coil__descriptor_call(d, op);
 }
 
@@ -559,7 +570,7 @@ void coil__readiness_found(struct coil__backend *backend, int fd, unsigned found
         if (op == NULL)
             continue;
         coil__op_prefetch_waiter(op);
-        result = result_of(d, op, found);
+        result = result_of(r, d, op, found);
         learn(r, d, op, result);
         if (result != -EINPROGRESS)
             finish_op(r, d, op, result);

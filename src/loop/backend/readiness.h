@@ -43,6 +43,11 @@ struct coil__poller {
      */
     bool edges;
     /*
+     * True if a report without COIL__FOUND_UNUSUAL contains exactly the events that
+     * poll(2) would report.
+     */
+    bool exact;
+    /*
      * From now on wait for the events `interest` instead of descriptor->interest. If
      * `interest` is 0, stop waiting, which cannot fail. Fails with -EPERM if the
      * descriptor cannot be polled because it is always ready, or with -EBADF, -EINVAL or

@@ -371,11 +371,35 @@ static coil_task *start_retry(struct retry *r, int fd)
 
 static const struct coil__fault_hooks *usual_hooks;
 static int changes; /* number of calls of epoll_ctl(2) */
+static int asked;   /* number of calls of poll(2) by coil_poll() */
 
-static bool count_changes(int error, const char *what)
+static bool begins_with(const char *text, const char *start)
 {
-    changes += strncmp(what, "epoll_ctl", strlen("epoll_ctl")) == 0;
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+static bool count_calls(int error, const char *what)
+{
+    changes += begins_with(what, "epoll_ctl(");
+    asked += begins_with(what, "poll(fds");
     return usual_hooks->call_fails(error, what);
+}
+
+/* Run the task on a new loop, and count the system calls. Returns the result. */
+static int run_counted(coil_task_fn fn, const char *backend)
+{
+    struct coil__fault_hooks hooks;
+    int rc;
+
+    coil_testing_system_calls(); /* sets the hooks */
+    usual_hooks = coil__fault_hooks;
+    hooks = *usual_hooks;
+    hooks.call_fails = count_calls;
+    changes = asked = 0;
+    coil__fault_hooks = &hooks;
+    rc = coil_run(fn, NULL, &(coil_run_opts){.loop.backend = backend});
+    coil__fault_hooks = usual_hooks;
+    return rc;
 }
 
 /*
@@ -411,19 +435,51 @@ static int wait_for_both_events(void *unused)
 
 TEST(poll_for_both_directions_takes_a_call_for_each)
 {
-    struct coil__fault_hooks hooks;
-
-    coil_testing_system_calls(); /* sets the hooks */
-    usual_hooks = coil__fault_hooks;
-    hooks = *usual_hooks;
-    hooks.call_fails = count_changes;
-    coil__fault_hooks = &hooks;
-    CHECK_INT(
-        coil_run(wait_for_both_events, NULL, &(coil_run_opts){.loop.backend = "epoll"}),
-        0);
-    coil__fault_hooks = usual_hooks;
+    CHECK_INT(run_counted(wait_for_both_events, "epoll"), 0);
     /* the first call registers the loop's own descriptor */
     CHECK_INT(changes, 1 + 4 * 2);
+}
+
+static void write_to(void *fd)
+{
+    write_byte((int)(intptr_t)fd);
+}
+
+/* Poll for a byte that a timer writes, so that the loop has only one descriptor. */
+static void poll_alone(int reader, int writer)
+{
+    struct pollfd fd = {.fd = reader, .events = POLLIN};
+
+    CHECK_INT(coil_call_later(COIL_MSEC(1), write_to, (void *)(intptr_t)writer, NULL), 0);
+    CHECK_INT(coil_poll(&fd, 1, COIL_SEC(10)), 1);
+    CHECK_INT(fd.revents, POLLIN);
+    read_byte(reader);
+}
+
+static int wait_alone(void *unused)
+{
+    int ends[2];
+
+    (void)unused;
+    make_pipe(ends);
+    for (int i = 0; i < 4; i++)
+        poll_alone(ends[0], ends[1]);
+    close_both(ends);
+    return 0;
+}
+
+TEST(poll_after_a_wait_needs_no_call)
+{
+    static const char *const backends[] = {"epoll", "poll", "io_uring"};
+
+    for (size_t i = 0; i < sizeof backends / sizeof backends[0]; i++) {
+        int rc = run_counted(wait_alone, backends[i]);
+
+        if (rc == -ENOSYS)
+            continue; /* no io_uring */
+        CHECK_INT(rc, 0);
+        CHECK_INT(asked, 4);
+    }
 }
 
 IO_TEST(poll_retry_waits_for_a_byte_or_a_hang_up)
