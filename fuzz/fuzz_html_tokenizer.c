@@ -120,7 +120,7 @@ static int on_doctype(const struct html_doctype *doctype, void *arg)
 }
 
 static const struct html_sink sink = {on_tag,  on_wants,   on_attribute, on_tag_end,
-                                      on_text, on_comment, on_doctype};
+                                      on_text, on_comment, on_doctype,   NULL};
 
 static void feed(struct record *record, const uint8_t *page, size_t n, size_t piece)
 {

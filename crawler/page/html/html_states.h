@@ -82,6 +82,12 @@ HTML_STATE(html_state_value_unquoted);
 HTML_STATE(html_state_after_value);
 HTML_STATE(html_state_self_closing);
 /*
+ * Process the tag after '<' if it repeats an earlier tag. Returns the address after it, or
+ * NULL if it does not.
+ */
+const char *html_repeat_tag(struct html_tokenizer *t, const char *p, const char *end);
+
+/*
  * Read the tag after '<' as far as it is simple, and set `state`. Returns NULL if nothing
  * was read.
  */

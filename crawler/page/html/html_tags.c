@@ -15,6 +15,10 @@
  * html_read_plain_tag() reads these without changing the state for each part. Where a tag
  * is not plain, or a piece ends, the states continue.
  *
+ * On most pages, tags such as "</p>" and "<li class=x>" occur many times. If a short tag
+ * changes nothing except the number of open elements, html_repeat_tag() recognises it by
+ * its text the next time.
+ *
  * Names are short, and must be looked up in tables, so they are copied to a buffer in
  * lower case. Values are not copied, unless they continue in the next piece.
  */
@@ -139,6 +143,7 @@ void html_name_tag(struct html_tokenizer *t)
 static const char *end_tag(struct html_tokenizer *t, const char *p)
 {
     t->content = HTML_DATA;
+    t->repeat = 0;
     if (t->marks_end)
         t->end_place = html_position_of(t, p);
     if (t->sink->tag_end != NULL)
@@ -385,6 +390,70 @@ HTML_STATE(html_state_self_closing)
     return p;
 }
 
+/* ---- repeated tags ----------------------------------------------------------------- */
+
+/* A short tag, as stored in struct html_repeat. */
+struct short_tag {
+    uint64_t text[2];
+    size_t n; /* 0: the tag has more than a block, or the piece ends before that */
+};
+
+/* Return the text after '<' up to the first '>'. */
+static inline struct short_tag short_tag_at(const char *p, const char *end)
+{
+    static const char all_then_none[] = "\xff\xff\xff\xff\xff\xff\xff\xff"
+                                        "\xff\xff\xff\xff\xff\xff\xff\xff"
+                                        "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+    struct short_tag tag = {.n = 0};
+    unsigned ends;
+    block text;
+
+    if (end - p < BLOCK)
+        return tag;
+    text = block_load(p);
+    ends = block_mask(text == block_of('>'));
+    if (ends == 0)
+        return tag;
+    tag.n = (size_t)__builtin_ctz(ends) + 1;
+    text &= block_load(all_then_none + BLOCK - tag.n);
+    memcpy(tag.text, &text, sizeof tag.text);
+    return tag;
+}
+
+static inline struct html_repeat *repeat_of(struct html_tokenizer *t,
+                                            const struct short_tag *tag)
+{
+    uint64_t hash =
+        (tag->text[0] ^ tag->text[1] * 0x9e3779b97f4a7c15) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return &t->repeats[hash >> 32 & (HTML_REPEATS - 1)];
+}
+
+const char *html_repeat_tag(struct html_tokenizer *t, const char *p, const char *end)
+{
+    struct short_tag tag;
+    const struct html_repeat *repeat;
+
+    if (t->sink->repeat == NULL)
+        return NULL;
+    tag = short_tag_at(p, end);
+    repeat = repeat_of(t, &tag);
+    if (tag.n == 0 || repeat->text[0] != tag.text[0] || repeat->text[1] != tag.text[1] ||
+        !t->sink->repeat((unsigned)repeat->number, t->arg))
+        return NULL;
+    return p + tag.n;
+}
+
+/* Store the tag from p to `behind`, so that it can be repeated. */
+static void store_repeat(struct html_tokenizer *t, const char *p, const char *behind,
+                         const char *end)
+{
+    struct short_tag tag = short_tag_at(p, end);
+
+    if (tag.n == (size_t)(behind - p))
+        *repeat_of(t, &tag) = (struct html_repeat){{tag.text[0], tag.text[1]}, t->repeat};
+}
+
 /* ---- plain tags -------------------------------------------------------------------- */
 
 /*
@@ -441,7 +510,7 @@ static inline const char *read_plain_attribute(struct html_tokenizer *t, const c
 const char *html_read_plain_tag(struct html_tokenizer *t, const char *p, const char *end)
 {
     bool is_end = p < end && *p == '/';
-    const char *next;
+    const char *begin = p, *next;
 
     p = read_letters(p + is_end, end, &t->name);
     if (p == NULL || (*p != '>' && *p != ' '))
@@ -455,9 +524,13 @@ const char *html_read_plain_tag(struct html_tokenizer *t, const char *p, const c
             break;
         p = next;
     }
-    if (*p == '>')
-        return end_tag(t, p + 1);
-    t->state = STATE_BEFORE_ATTRIBUTE;
+    if (*p != '>') {
+        t->state = STATE_BEFORE_ATTRIBUTE;
+        return p;
+    }
+    p = end_tag(t, p + 1);
+    if (t->repeat != 0)
+        store_repeat(t, begin, p, end);
     return p;
 }
 

@@ -133,7 +133,9 @@ HTML_STATE(html_state_data)
         if (*p == '&')
             return begin_reference(t, p + 1, end);
         mark_tag(t, p++);
-        next = html_read_plain_tag(t, p, end);
+        next = html_repeat_tag(t, p, end);
+        if (next == NULL)
+            next = html_read_plain_tag(t, p, end);
         if (next == NULL) {
             t->state = STATE_TAG_OPEN;
             return html_state_tag_open(t, p, end);

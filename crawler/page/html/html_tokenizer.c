@@ -72,6 +72,7 @@ void html_tokenizer_reset(struct html_tokenizer *tokenizer)
     tokenizer->after_cr = false;
     tokenizer->wants_text = true;
     tokenizer->allows_cdata = tokenizer->marks_tags = tokenizer->marks_end = false;
+    memset(tokenizer->repeats, 0, sizeof tokenizer->repeats);
     tokenizer->counter = (struct html_counter){{1, 1}, false};
     tokenizer->tag_place = tokenizer->counter.place;
 }

@@ -76,6 +76,15 @@ struct html_value {
     struct html_position place;
 };
 
+#define HTML_REPEATS 64 /* a power of two */
+
+/* A tag that may be repeated. */
+struct html_repeat {
+    /* the tag after '<', up to and including '>', followed by zeroes */
+    uint64_t text[2];
+    uint64_t number; /* value of html_tokenizer.repeat, not 0 */
+};
+
 /* A DOCTYPE. If a name or identifier is missing, its `bytes` are NULL. */
 struct html_doctype {
     struct html_name name, public_id, system_id;
@@ -107,6 +116,12 @@ struct html_sink {
     int (*text)(const char *bytes, size_t n, void *arg);
     int (*comment)(const char *bytes, size_t n, void *arg);
     int (*doctype)(const struct html_doctype *doctype, void *arg);
+    /*
+     * Called instead of tag() and tag_end() for a tag that repeats an earlier one, byte for
+     * byte. `number` is the value that tag_end() set for the earlier tag. If the function
+     * returns false, the tag is read as usual.
+     */
+    bool (*repeat)(unsigned number, void *arg);
 };
 
 /*
@@ -123,6 +138,11 @@ struct html_tokenizer {
     /* The sink may change `marks_end` in tag(). */
     bool marks_end;                 /* set `end_place`; initially false */
     struct html_position end_place; /* place after the '>' of the latest tag */
+    /*
+     * The sink may set this number in tag_end(), which is called with 0 in it. Any other
+     * number means that repeat() can replace later tags that are the same.
+     */
+    uint16_t repeat;
 
     /* The other members are private to the tokenizer: see html_states.h. */
     const struct html_sink *sink;
@@ -144,6 +164,7 @@ struct html_tokenizer {
     struct html_buffer value;
     struct html_position value_place;
     struct html_names seen; /* names of the wanted attributes of this tag */
+    struct html_repeat repeats[HTML_REPEATS]; /* a hash table */
     struct html_reference reference;
     struct html_counter counter; /* the line and column of `counted` */
     const char *counted;

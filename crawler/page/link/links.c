@@ -487,6 +487,15 @@ __attribute__((noinline)) static int end_tag(struct links *links,
     return rc;
 }
 
+/*
+ * Return the number for a tag that does nothing except html_tree_count(). Which attributes
+ * are wanted is the same for each such tag, so the tag's text alone determines its effect.
+ */
+static uint16_t repeat_of(enum html_element element, bool is_end)
+{
+    return (uint16_t)(2 * (element + 1) + is_end);
+}
+
 static int on_tag_end(const struct html_name *name, bool is_end, bool is_self_closing,
                       void *arg)
 {
@@ -497,8 +506,20 @@ static int on_tag_end(const struct html_name *name, bool is_end, bool is_self_cl
     html_tree_count(&links->tree, links->element, is_end);
     if (links->count > links->tag_at)
         store_tag(links, false);
+    else
+        links->tokenizer.repeat = repeat_of(links->element, is_end);
     begin_tag(links);
     return 0; /* the tag does not change how the text after it is read */
+}
+
+static bool on_repeat(unsigned number, void *arg)
+{
+    struct links *links = arg;
+
+    if (!links->tree.is_simple)
+        return false;
+    html_tree_count(&links->tree, (enum html_element)(number / 2 - 1), number % 2);
+    return true;
 }
 
 static int on_text(const char *bytes, size_t n, void *arg)
@@ -519,7 +540,8 @@ static const struct html_sink sink = {.tag = on_tag,
                                       .wants = on_wants,
                                       .attribute = on_attribute,
                                       .tag_end = on_tag_end,
-                                      .text = on_text};
+                                      .text = on_text,
+                                      .repeat = on_repeat};
 
 /* ---- a page ------------------------------------------------------------------------ */
 

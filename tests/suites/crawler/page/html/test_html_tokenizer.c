@@ -101,7 +101,7 @@ static int on_doctype(const struct html_doctype *doctype, void *arg)
 }
 
 static const struct html_sink sink = {on_tag,  on_wants,   on_attribute, on_tag_end,
-                                      on_text, on_comment, on_doctype};
+                                      on_text, on_comment, on_doctype,   NULL};
 
 static int trace_pieces(struct page *page, const char *html, size_t n, size_t piece)
 {
@@ -410,6 +410,47 @@ TEST(html_attributes_that_are_not_wanted)
     html_tokenizer_init(&page.tokenizer, &sink, &page);
     CHECK_INT(trace_pieces(&page, html, strlen(html), 4), 0);
     CHECK_TRACE("c=1 d=3 <a>");
+    html_tokenizer_finish(&page.tokenizer);
+}
+
+static int number_tag(const struct html_name *name, bool is_end, bool is_self_closing,
+                      void *arg)
+{
+    struct page *page = arg;
+
+    (void)is_self_closing;
+    test_trace("<%s%s>", is_end ? "/" : "", name->bytes);
+    CHECK_INT(page->tokenizer.repeat, 0);
+    page->tokenizer.repeat = (uint16_t)name->n;
+    return 0;
+}
+
+static bool trace_repeat(unsigned number, void *arg)
+{
+    (void)arg;
+    test_trace("(%u)", number);
+    return number != 2;
+}
+
+TEST(html_tags_that_are_repeated)
+{
+    static const struct html_sink repeating = {.tag_end = number_tag,
+                                               .attribute = on_attribute,
+                                               .tag = on_tag,
+                                               .repeat = trace_repeat};
+    static const char html[] = "<b><b></b><b ></b><tt><tt><b c=\"d\"><b c=\"d\"><b "
+                               "c=\"e\"><b c=\">\"><b c=\">\">"
+                               "<b c=\"as long as a block\"><b c=\"as long as a "
+                               "block\"><b/><b/>0123456789abcdef";
+    struct page page = {.skipped = NULL};
+
+    html_tokenizer_init(&page.tokenizer, &repeating, &page);
+    CHECK_INT(trace_pieces(&page, html, strlen(html), sizeof html), 0);
+    CHECK_TRACE("<b>(1)</b><b>(1)<tt>(2)<tt>c=d <b>(1)c=e <b>c=> <b>c=> <b>"
+                "c=as long as a block <b>c=as long as a block <b><b><b>");
+    html_tokenizer_reset(&page.tokenizer);
+    CHECK_INT(trace_pieces(&page, html, 20, 20), 0); /* too few bytes after "<b>" */
+    CHECK_TRACE("<b>(1)</b><b></b>");
     html_tokenizer_finish(&page.tokenizer);
 }
 

@@ -184,6 +184,20 @@ TEST(links_to_what_is_posted_to_are_none)
     CHECK_TRACE("[5][6]");
 }
 
+/* In an unclosed <svg>, a "</div>" ends the <svg> only if a <div> is open. */
+TEST(links_behind_repeated_tags)
+{
+    CHECK_INT(find("x<div></div><div></div><div><svg></div><a xlink:href=no><a href=1>"),
+              0);
+    CHECK_TRACE("[1]");
+    CHECK_INT(find("x<div></div><div></div><svg></div><a xlink:href=1><a href=2>"), 0);
+    CHECK_TRACE("[1][2]");
+    CHECK_INT(find("x<div><div></div></div><svg><desc><div></div></desc></div><a "
+                   "xlink:href=1><a href=2>"),
+              0);
+    CHECK_TRACE("[1][2]");
+}
+
 TEST(links_have_no_base_of_svg)
 {
     CHECK_INT(find("<svg><base href=1><base href=2 /></svg><a href=3><base href=4>"), 0);
