@@ -90,60 +90,11 @@ static uint32_t wanted_attributes(const struct links *links)
 
 /* ---- the tag that is being read ---------------------------------------------------- */
 
-struct kept_value *links_attribute(const struct links *links, enum html_attribute which)
-{
-    for (size_t i = links->tag_at; i < links->count; i++)
-        if (links->kept[i].attribute == which)
-            return &links->kept[i];
-    return NULL;
-}
-
-/* True if the attribute's value is `one` or `other`, in upper or lower case. */
-static bool attribute_is(const struct links *links, enum html_attribute which,
-                         const char *one, const char *other)
-{
-    const struct kept_value *value = links_attribute(links, which);
-    char text[3 * 64 + 1];
-
-    if (value == NULL || value->n > 64)
-        return false;
-    text[html_decode(links->bytes.bytes + value->start, value->n, text)] = '\0';
-    return strcasecmp(text, one) == 0 || strcasecmp(text, other) == 0;
-}
-
-#define WORDS_BYTES 256
-
-/* Return the decoded value of an attribute, or "" if it is missing or too long. */
-static char *words_of(const struct links *links, enum html_attribute which,
-                      char text[3 * WORDS_BYTES + 1])
-{
-    const struct kept_value *value = links_attribute(links, which);
-    size_t n = value != NULL && value->n <= WORDS_BYTES ? value->n : 0;
-
-    text[n > 0 ? html_decode(links->bytes.bytes + value->start, n, text) : 0] = '\0';
-    return text;
-}
-
-/*
- * True if `one` or `other` is among the attribute's words, which are separated by spaces
- * or commas.
- */
-static bool attribute_has(const struct links *links, enum html_attribute which,
-                          const char *one, const char *other)
-{
-    char text[3 * WORDS_BYTES + 1], *rest = words_of(links, which, text), *word;
-
-    while ((word = strtok_r(rest, LINK_SEPARATORS, &rest)) != NULL)
-        if (strcasecmp(word, one) == 0 || strcasecmp(word, other) == 0)
-            return true;
-    return false;
-}
-
 static bool has_only_other_relations(const struct links *links)
 {
-    char text[3 * WORDS_BYTES + 1];
+    char text[3 * LINKS_WORDS_BYTES + 1];
     struct link_relations relations =
-        link_relations_of(words_of(links, ATTRIBUTE_REL, text));
+        link_relations_of(links_words_of(links, ATTRIBUTE_REL, text));
 
     return relations.to_resources == 0 && relations.others > 0;
 }
@@ -155,11 +106,11 @@ static bool says_nofollow(struct links *links)
     if (!links->wants_rel)
         return false;
     if (links->element == ELEMENT_META &&
-        attribute_is(links, ATTRIBUTE_NAME, "robots", "coil-crawl") &&
-        attribute_has(links, ATTRIBUTE_CONTENT, "nofollow", "none"))
+        links_attribute_is(links, ATTRIBUTE_NAME, "robots", "coil-crawl") &&
+        links_attribute_has(links, ATTRIBUTE_CONTENT, "nofollow", "none"))
         links->nofollow = true;
     return rel_of(links->element) == BIT(REL) &&
-           attribute_has(links, ATTRIBUTE_REL, "nofollow", "nofollow");
+           links_attribute_has(links, ATTRIBUTE_REL, "nofollow", "nofollow");
 }
 
 /*
@@ -169,14 +120,15 @@ static bool says_nofollow(struct links *links)
 static bool submits_by_get(const struct links *links)
 {
     if (links_attribute(links, ATTRIBUTE_FORMMETHOD) != NULL)
-        return !attribute_is(links, ATTRIBUTE_FORMMETHOD, "post", "dialog");
+        return !links_attribute_is(links, ATTRIBUTE_FORMMETHOD, "post", "dialog");
     return links->tree.form_is_open && links->form_is_get;
 }
 
 static uint32_t counted_of_input(const struct links *links)
 {
-    bool is_image = attribute_is(links, ATTRIBUTE_TYPE, "image", "image");
-    bool submits = is_image || attribute_is(links, ATTRIBUTE_TYPE, "submit", "submit");
+    bool is_image = links_attribute_is(links, ATTRIBUTE_TYPE, "image", "image");
+    bool submits =
+        is_image || links_attribute_is(links, ATTRIBUTE_TYPE, "submit", "submit");
 
     return (is_image ? BIT(SRC) : 0) |
            (submits && submits_by_get(links) ? BIT(FORMACTION) : 0);
@@ -197,7 +149,7 @@ static uint32_t counted_attributes(const struct links *links)
     case ELEMENT_FORM:
         return links->form_is_get ? wanted : 0;
     case ELEMENT_BUTTON:
-        return attribute_is(links, ATTRIBUTE_TYPE, "button", "reset") ||
+        return links_attribute_is(links, ATTRIBUTE_TYPE, "button", "reset") ||
                        !submits_by_get(links)
                    ? 0
                    : wanted;
@@ -206,8 +158,9 @@ static uint32_t counted_attributes(const struct links *links)
     case ELEMENT_IMAGE: /* <image> of SVG; in HTML, <image> becomes <img> */
         return BIT(HREF) | BIT(XLINK_HREF);
     case ELEMENT_META:
-        return attribute_is(links, ATTRIBUTE_HTTP_EQUIV, "refresh", "refresh") ? wanted
-                                                                               : 0;
+        return links_attribute_is(links, ATTRIBUTE_HTTP_EQUIV, "refresh", "refresh")
+                   ? wanted
+                   : 0;
     default:
         return wanted;
     }
@@ -377,12 +330,13 @@ static struct html_start start_of(const struct links *links, const struct html_n
                           links_attribute(links, ATTRIBUTE_FACE) != NULL ||
                           links_attribute(links, ATTRIBUTE_SIZE) != NULL;
     else if (links->element == ELEMENT_INPUT)
-        start.is_hidden = attribute_is(links, ATTRIBUTE_TYPE, "hidden", "hidden");
+        start.is_hidden = links_attribute_is(links, ATTRIBUTE_TYPE, "hidden", "hidden");
     else if (links->element == ELEMENT_TEMPLATE)
-        start.is_shadow = attribute_is(links, ATTRIBUTE_SHADOWROOTMODE, "open", "closed");
+        start.is_shadow =
+            links_attribute_is(links, ATTRIBUTE_SHADOWROOTMODE, "open", "closed");
     else if (links->element == ELEMENT_ANNOTATION_XML)
-        start.has_html =
-            attribute_is(links, ATTRIBUTE_ENCODING, "text/html", "application/xhtml+xml");
+        start.has_html = links_attribute_is(links, ATTRIBUTE_ENCODING, "text/html",
+                                            "application/xhtml+xml");
     return start;
 }
 
@@ -413,7 +367,7 @@ static bool is_style_sheet(const struct links *links, const struct html_effect *
     return links->wants_css && links->element == ELEMENT_STYLE && effect->is_inserted &&
            effect->content == HTML_RAWTEXT &&
            (links_attribute(links, ATTRIBUTE_TYPE) == NULL ||
-            attribute_is(links, ATTRIBUTE_TYPE, "", "text/css"));
+            links_attribute_is(links, ATTRIBUTE_TYPE, "", "text/css"));
 }
 
 static int end_style(struct links *links)
@@ -442,7 +396,8 @@ static void adjust_element(struct links *links, const struct html_effect *effect
     else if (links->element == ELEMENT_USE && !effect->is_foreign)
         links->element = ELEMENT_OTHER;
     else if (links->element == ELEMENT_FORM && effect->is_inserted)
-        links->form_is_get = !attribute_is(links, ATTRIBUTE_METHOD, "post", "dialog");
+        links->form_is_get =
+            !links_attribute_is(links, ATTRIBUTE_METHOD, "post", "dialog");
 }
 
 static void start_tag(struct links *links, const struct html_name *name,
