@@ -4,6 +4,20 @@
 #include "array.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#define CACHE_LINE 64 /* bytes */
+
+/*
+ * Allocate a block at the beginning of a cache line. So an element of 32 bytes never lies
+ * in two lines, of which a prefetch would load only the first.
+ */
+static void *allocate_block(size_t n)
+{
+    void *block = aligned_alloc(CACHE_LINE, n);
+
+    return block != NULL ? memset(block, 0, n) : NULL;
+}
 
 void *blocks_reach(struct blocks *blocks, size_t index)
 {
@@ -15,7 +29,7 @@ void *blocks_reach(struct blocks *blocks, size_t index)
         blocks->at[which] =
             blocks->cold != NULL
                 ? cold_take(blocks->cold, BLOCKS_ELEMENTS * blocks->element_bytes)
-                : calloc(BLOCKS_ELEMENTS, blocks->element_bytes);
+                : allocate_block(BLOCKS_ELEMENTS * blocks->element_bytes);
     return blocks->at[which] != NULL ? blocks_at(blocks, index) : NULL;
 }
 

@@ -20,6 +20,7 @@
 void *__real_malloc(size_t n);
 void *__real_calloc(size_t count, size_t n);
 void *__real_realloc(void *block, size_t n);
+void *__real_aligned_alloc(size_t alignment, size_t n);
 char *__real_strdup(const char *s);
 char *__real_strndup(const char *s, size_t n);
 int __real_vasprintf(char **out, const char *format, va_list arguments);
@@ -29,6 +30,7 @@ int __real_coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
 void *__wrap_malloc(size_t n);
 void *__wrap_calloc(size_t count, size_t n);
 void *__wrap_realloc(void *block, size_t n);
+void *__wrap_aligned_alloc(size_t alignment, size_t n);
 char *__wrap_strdup(const char *s);
 char *__wrap_strndup(const char *s, size_t n);
 int __wrap_asprintf(char **out, const char *format, ...);
@@ -80,6 +82,11 @@ void *__wrap_calloc(size_t n, size_t size)
 void *__wrap_realloc(void *block, size_t n)
 {
     return fails() ? NULL : __real_realloc(block, n);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t n)
+{
+    return fails() ? NULL : __real_aligned_alloc(alignment, n);
 }
 
 char *__wrap_strdup(const char *s)
