@@ -814,7 +814,7 @@ no longer linked:
                ("old", whole[1:]), ("is-new", whole[:1])])
 
 
-def test_a_diff_of_messages_that_are_no_utf_8_and_have_passwords():
+def test_a_diff_shows_locations_in_utf_8_and_without_passwords():
     with folder_for_test() as folder, Site({}) as site:
         old, new = os.path.join(folder, "old"), os.path.join(folder, "new")
         site.answers = {"/": page("/a", "/b"), "/a": page(), "/b": page()}
@@ -824,7 +824,7 @@ def test_a_diff_of_messages_that_are_no_utf_8_and_have_passwords():
         code, out, err = run("diff", old, new, "-f", "jsonl")
         equal((code, err), (BROKEN, ""))
         equal([json.loads(line)["now"]["message"] for line in out.splitlines()],
-              ["redirects to another scheme: mailto:jrg@x", "redirects to another scheme: ftp://u:***@h/"])
+              ["redirects to another scheme: mailto:j%F6rg@x", "redirects to another scheme: ftp://u:***@h/"])
 
 
 if __name__ == "__main__":
