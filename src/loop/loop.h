@@ -60,12 +60,12 @@ struct coil__fork {
     struct coil__backend *backend;
 };
 
+#define COIL__POLLED_BUCKETS 64
+
 /*
  * A loop. The structs among its members belong to other files of this folder. loop.c
  * explains turns. Upper layers use the functions below.
  */
-#define COIL__POLLED_BUCKETS 64
-
 struct coil_loop {
     struct coil__list ready; /* runnables of the next turn */
     struct coil__list batch; /* runnables that this turn has not run yet */
