@@ -214,22 +214,32 @@ static void write_hosts(char *path, const char *text)
     close(fd);
 }
 
+/* Return a port of the address on which nobody listens, or a negative errno. */
+static int closed_port(const char *address)
+{
+    coil_listener *listener;
+    int port = coil_listen(address, "0", 0, &listener);
+
+    if (port < 0)
+        return port;
+    port = coil_listener_port(listener);
+    coil_listener_destroy(listener);
+    return port;
+}
+
 /* The host has two addresses: one is not allowed, and the other has no server. */
 IO_TEST(http_session_tells_of_the_address_that_is_allowed)
 {
     coil_http_session_opts opts = {.proxy = "", .allows_address = is_ipv6};
     char path[] = "/tmp/coil-hosts-XXXXXX";
     struct http_client client;
-    coil_listener *listener;
-    int port;
+    int port = closed_port("::1");
 
     write_hosts(path, "::1 both.test\n127.0.0.1 both.test\n");
-    if (coil_listen("::1", "0", 0, &listener) < 0) {
+    if (port < 0) {
         unlink(path);
         test_skip("there is no IPv6 here");
     }
-    port = coil_listener_port(listener);
-    coil_listener_destroy(listener);
     CHECK_INT(coil_resolver_configure(&(coil_resolver_opts){.hosts_file = path}), 0);
     http_client_open(&client, &opts, "http", "both.test", port);
     CHECK_INT(http_fetch(&client, "/ok"), -ECONNREFUSED);
@@ -268,13 +278,10 @@ IO_TEST(http_session_reports_a_lack_of_descriptors)
     coil_http_session_opts opts = {.proxy = "", .allows_address = use_up_descriptors};
     char path[] = "/tmp/coil-hosts-XXXXXX";
     struct http_client client;
-    coil_listener *listener;
-    int port;
+    int port = closed_port("127.0.0.1");
 
+    CHECK(port > 0);
     write_hosts(path, "127.0.0.1 both.test\n127.0.0.2 both.test\n");
-    CHECK_INT(coil_listen("127.0.0.1", "0", 0, &listener), 0);
-    port = coil_listener_port(listener);
-    coil_listener_destroy(listener);
     CHECK_INT(coil_resolver_configure(&(coil_resolver_opts){.hosts_file = path}), 0);
     http_client_open(&client, &opts, "http", "both.test", port);
     limit_before = limit_descriptors(0);
